@@ -109,6 +109,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         server_instructions_bytes: 2048,
         tools: claw_core::config::Tools::default(),
         program: "example".into(),
+        claw: "claw".into(),
     };
     let catalog = Arc::new(Catalog::new(store.clone(), hub.clone(), redactor.clone(), listed));
     let calls = Calls::new(CallsParts {
@@ -128,6 +129,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             harmless_variables: Vec::new(),
             zone: jiff::tz::TimeZone::system(),
             preview_job: PreviewJob::none(),
+            claw: "claw".into(),
         },
         limits: CallLimits {
             grant_offer_days: 7,
@@ -147,7 +149,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         calls: Arc::new(calls),
         catalog,
         redactor,
-        snapshots: TurnSnapshots::new(store.clone(), saved, works_in, limits),
+        snapshots: TurnSnapshots::new(store.clone(), saved, works_in, limits, "claw".into()),
         tool_timeout: Duration::from_secs(30),
         calls_at_once: 8,
     }))

@@ -93,7 +93,7 @@ fn a_message_over_the_window_is_refused_before_it_is_sent_and_nothing_is_lost() 
     let long = format!("needle {}", "many words ".repeat(2000));
     let ran = house.claw(&["ask", &long]);
     let said = format!("{}{}", ran.out, ran.err);
-    for words in ["not sent", "limits.window_tokens", "claw sessions show main", "file"] {
+    for words in ["not sent", "limits.window_tokens", "log of the session `main`", "file"] {
         assert!(said.contains(words), "`{words}` is missing in {said}");
     }
     assert_eq!(model.recorded().len(), 0, "it was sent");

@@ -122,6 +122,42 @@ fn a_new_server_is_shown_once_and_asks_until_its_owner_chooses() {
     hinted.house.is_whole();
 }
 
+/// A home with a named agent, which has asked about a call of the server; what that said.
+fn asked_by_work() -> (Hinted, String) {
+    let hinted = Hinted::new();
+    hinted.house.write("claw.toml", &format!("{SERVER_WAIT}\n[agents.work]\n"));
+    let call = Call::new("a", "docs__look", "{}");
+    hinted.provider.push(Answer::Turn(Turn::calls(&[call])));
+    let said = hinted.house.claw(&["--agent", "work", "ask", "look"]).expect(3).err;
+    (hinted, said)
+}
+
+/// The main agent has the same server: what is typed as it is printed must not act on that one.
+#[test]
+fn a_named_agent_is_told_of_its_servers_by_commands_that_act_on_it() {
+    let (hinted, first) = asked_by_work();
+    assert!(first.contains("`claw --agent work mcp trust docs nothing`"), "{first}");
+    let of_work = |words: &[&str]| hinted.house.claw(&[&["--agent", "work"], words].concat());
+    let shown = of_work(&["mcp", "trust", "docs"]).expect(0).out;
+    assert!(shown.contains("Change it: claw --agent work mcp trust docs nothing"), "{shown}");
+    let nothing = of_work(&["tools", "accept", "docs"]);
+    nothing.expect_mistake(&["`claw --agent work tools diff`"]);
+}
+
+#[test]
+fn a_question_is_shown_by_its_id_whichever_agent_has_asked_it() {
+    let (hinted, _) = asked_by_work();
+    let house = &hinted.house;
+    let open = house.claw(&["--agent", "work", "approvals", "--json"]).expect(0).rows();
+    let id = open[0]["id"].as_str().unwrap();
+    let whole = house.claw(&["approvals", id]).expect(0).out;
+    assert_eq!(whole, house.claw(&["--agent", "work", "approvals", id]).expect(0).out);
+    assert!(whole.contains("docs/look") && whole.contains(id), "{whole}");
+    house.claw(&["approvals", "nothing"]).expect_mistake(&["no question"]);
+    house.claw(&["deny", id]).expect(0);
+    house.is_whole();
+}
+
 #[test]
 fn of_a_server_that_is_offered_nothing_no_call_runs() {
     let hinted = Hinted::new();

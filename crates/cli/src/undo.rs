@@ -28,7 +28,10 @@ pub struct Wanted {
 /// What a kill has cut is finished at the start, and told once.
 pub async fn finish_cut(app: &App, say: impl Fn(&str)) {
     match app.gate.snapshots().finish_cut().await {
-        Ok(finished) => finished.iter().flat_map(finished_lines).for_each(|line| say(&line)),
+        Ok(finished) => {
+            let lines = finished.iter().flat_map(|one| finished_lines(one, &claw(app)));
+            lines.for_each(|line| say(&line));
+        }
         Err(error) => say(&format!("an undo that was cut could not be finished: {error}")),
     }
 }

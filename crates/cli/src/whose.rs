@@ -12,10 +12,15 @@ use crate::fail::UserError;
 use crate::out;
 use crate::store::{Store, StoreError};
 
-/// The other agent whose question a command answers, if the agent that was taken for granted does
-/// not know it.
+/// The other agent whose question a command answers or shows, if the agent that was taken for
+/// granted does not know it.
 pub fn other_agent(app: &App, command: &AtHome) -> Result<Option<String>, StoreError> {
-    let (AtHome::Approve { id, .. } | AtHome::Deny { id, .. }) = command else { return Ok(None) };
+    let (AtHome::Approve { id, .. }
+    | AtHome::Deny { id, .. }
+    | AtHome::Approvals { id: Some(id), .. }) = command
+    else {
+        return Ok(None);
+    };
     let id = ApprovalId(id.clone());
     if app.store.read(|tx| tx.approval(&id))?.is_some() {
         return Ok(None);

@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 
 use crate::chat_commands::ChatCommands;
 use crate::clients::Clients;
+use crate::config::claw;
 use crate::domain::{Origin, SessionId};
 use crate::heartbeats::Heartbeats;
 use crate::jobs::Jobs;
@@ -54,6 +55,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// The first words of a command that acts on this agent, for what is printed.
+    pub fn claw(&self) -> String {
+        claw(&self.agent)
+    }
+
     /// Whoever is at an instance of this machine's console: who can open the home is its owner.
     pub fn console_visitor(&self, at: &Instance) -> Visitor {
         Visitor { from: at.address().clone(), principal: self.owner.clone(), origin: Origin::Owner }

@@ -77,7 +77,8 @@ async fn send_and_note<D: ChatDoor>(
         }
         Err(DoorFault::Blocked(why)) => door.blocked(to, &why).await?,
         Err(fault) => {
-            tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it")
+            let claw = door.shared().context.claw();
+            tracing::error!(%fault, "a question could not be asked; `{claw} approvals` lists it")
         }
     }
     given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(row.id.clone());

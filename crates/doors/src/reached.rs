@@ -2,13 +2,7 @@
 //! is printed, and words as a shell takes them. Must not know which command that is.
 
 use super::clean::clean;
-use crate::config::MAIN;
-
-/// `claw`, or with the option by which this agent is meant: ids, numbers and folders of one agent
-/// are other things at another.
-pub fn claw(agent: &str) -> String {
-    if agent == MAIN { "claw".to_owned() } else { format!("claw --agent {agent}") }
-}
+pub use crate::config::claw;
 
 /// A word as a shell takes it whole.
 pub fn quoted(text: &str) -> String {

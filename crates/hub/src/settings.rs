@@ -98,6 +98,8 @@ pub struct HubSettings {
     /// How long a server that was told to give up a call, and works on no other, may be silent
     /// before it is ended.
     pub busy_grace: Duration,
+    /// The first words of a command that acts on this home, for what is said of servers.
+    pub claw: String,
     /// What claw calls itself towards servers.
     pub client_version: String,
     /// Eras from an earlier run, by server; saves the probe.
@@ -144,6 +146,7 @@ impl HubSettings {
             result_bytes_max: 4 * 1024 * 1024,
             file_bytes_max: 8 * 1024 * 1024,
             busy_grace: Duration::from_secs(5),
+            claw: "claw".to_owned(),
             client_version: env!("CARGO_PKG_VERSION").to_owned(),
             known_eras: BTreeMap::new(),
             times: Times::new(Duration::from_secs(60)),

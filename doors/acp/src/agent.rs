@@ -132,7 +132,8 @@ impl Agent {
         // What comes into the log from here on comes by the outbox, too.
         let rows = said.await.map_err(|error| broken(format!("{error:#}")))?;
         let entries = self.context.chat_commands.entries(&session).map_err(broken)?;
-        for update in replay::updates(&entries, session.as_str(), door.workspace()) {
+        let claw = self.context.claw();
+        for update in replay::updates(&entries, (&claw, session.as_str()), door.workspace()) {
             door.update(update);
         }
         rows.into_iter().for_each(|row| door.mark(row));

@@ -15,18 +15,24 @@ const RESULT_CHARS_MAX: usize = 4_000;
 /// The longest argument in a title, in characters.
 const TITLE_CHARS_MAX: usize = 100;
 
+/// `claw` are the first words of a command.
 pub fn updates(
     entries: &[ConversationEntry],
-    session: &str,
+    (claw, session): (&str, &str),
     workspace: &Path,
 ) -> Vec<SessionUpdate> {
-    entries.iter().map(|one| update(one, session, workspace)).collect()
+    entries.iter().map(|one| update(one, (claw, session), workspace)).collect()
 }
 
-fn update(entry: &ConversationEntry, session: &str, workspace: &Path) -> SessionUpdate {
+fn update(
+    entry: &ConversationEntry,
+    (claw, session): (&str, &str),
+    workspace: &Path,
+) -> SessionUpdate {
     match entry {
         ConversationEntry::Cut => words(&format!(
-            "*What was said before is left out; `claw sessions show {session}` has all of it.*\n\n"
+            "*What was said before is left out; `{claw} sessions show {session}` has all of \
+             it.*\n\n"
         )),
         ConversationEntry::Person { text } => persons_words(text),
         // Words of a model and of claw that follow each other stay apart.
@@ -100,6 +106,13 @@ mod tests {
             outcome,
         };
         tool_call(&call, Path::new("/w"))
+    }
+
+    #[test]
+    fn what_is_left_out_is_shown_by_a_command_of_that_agent() {
+        let at = ("claw --agent work", "acp.a");
+        let shown = format!("{:?}", updates(&[ConversationEntry::Cut], at, Path::new("/w")));
+        assert!(shown.contains("`claw --agent work sessions show acp.a`"), "{shown}");
     }
 
     #[test]

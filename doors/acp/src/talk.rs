@@ -353,10 +353,11 @@ impl Inner {
         if !self.prompts.go_on() {
             return;
         }
-        self.door.say(
+        self.door.say(&format!(
             "The question stays open. It is asked again with your next message; `no, …` denies it, \
-             and `claw approvals` lists it.",
-        );
+             and `{} approvals` lists it.",
+            self.context.claw()
+        ));
         self.prompts.answer(self.prompts.count(), || None);
     }
 

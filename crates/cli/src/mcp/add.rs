@@ -33,7 +33,7 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
         )));
     }
     let file = File::read(app)?;
-    let text = manifest::add(&file.text, name, &new)
+    let text = manifest::add(&file.text, name, &new, &claw(app))
         .map_err(|error| UserError::because(error.to_string()))?;
     file.replace(&text)?;
     let open = entry::open_secrets(&new);

@@ -25,12 +25,13 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let here = std::env::current_dir().context("this folder is gone")?;
     let found = gather(app, only, &here)?;
-    let file = File::read(app)?;
+    let (file, claw) = (File::read(app)?, claw(app));
     let can_ask = yes || ask_person::possible();
     let (mut text, mut taken, mut possible) = (file.text.clone(), Vec::new(), 0);
     for one in &found {
         out::err_line(&out::clean(&shown(one)));
-        let added = added(&text, one).and_then(|added| match unasked(one).filter(|_| yes) {
+        let unasked = || unasked(&claw, one).filter(|_| yes);
+        let added = added(&claw, &text, one).and_then(|added| match unasked() {
             Some(why) => {
                 possible += 1;
                 Err(why)
@@ -70,19 +71,19 @@ pub(super) fn run(
         return Ok(ExitCode::from(fail::WAITS));
     }
     if !as_json {
-        out::line(&out::clean(&summary(&claw(app), &file, &found, &taken)))?;
+        out::line(&out::clean(&summary(&claw, &file, &found, &taken)))?;
     }
     let done = if taken.is_empty() && possible > 0 { fail::WAITS } else { fail::DONE };
     Ok(ExitCode::from(done))
 }
 
 /// The file with this server, as far as claw could use it.
-fn added(text: &str, one: &FoundServer) -> Result<String, String> {
+fn added(claw: &str, text: &str, one: &FoundServer) -> Result<String, String> {
     let entry = one.entry.clone()?;
     if is_claw(&entry) {
         return Err("it is claw itself, which would call itself".to_owned());
     }
-    let added = manifest::add(text, &one.name, &entry).map_err(|error| error.to_string())?;
+    let added = manifest::add(text, &one.name, &entry, claw).map_err(|error| error.to_string())?;
     let read = manifest::parse(&added, &Expansion::default()).map_err(|error| error.to_string())?;
     if let Some(Launch::Unusable { reason }) =
         read.servers.get(&one.name).map(|server| &server.launch)
@@ -96,12 +97,12 @@ fn added(text: &str, one: &FoundServer) -> Result<String, String> {
 }
 
 /// Why `--yes` alone takes it not in: somebody else's file that reaches for the owner's secrets.
-fn unasked(one: &FoundServer) -> Option<String> {
+fn unasked(claw: &str, one: &FoundServer) -> Option<String> {
     let names = entry::secret_variables(one.entry.as_ref().ok().filter(|_| one.of_stranger)?);
     (!names.is_empty()).then(|| {
         format!(
             "it would get {} from your environment, and its file may be somebody else's. \
-             `claw mcp import` without `--yes` asks you about it",
+             `{claw} mcp import` without `--yes` asks you about it",
             names.join(", ")
         )
     })

@@ -11,6 +11,7 @@ use crate::catalog::{Summary, TrustError, Trusted, TrustedBy};
 use crate::domain::{Trust, command_line, escape};
 use crate::doors::clock::Clock;
 use crate::fail::{self, UserError};
+use crate::whose::claw;
 use crate::{out, patience};
 
 pub(super) async fn run(
@@ -44,8 +45,8 @@ pub(super) async fn run(
     }
     out::line(&setting(name, &trusted))?;
     if level.is_none() && trusted.by != TrustedBy::Itself && trusted.by != TrustedBy::File {
-        let name = command_line([name]);
-        out::line(&format!("Change it: claw mcp trust {name} nothing, ask or hints"))?;
+        let (claw, name) = (claw(app), command_line([name]));
+        out::line(&format!("Change it: {claw} mcp trust {name} nothing, ask or hints"))?;
     }
     Ok(ExitCode::from(fail::DONE))
 }

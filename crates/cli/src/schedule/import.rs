@@ -34,7 +34,11 @@ pub fn run(app: &App, file: &Path, yes: bool, as_json: bool) -> anyhow::Result<E
         read => read.map_err(|error| cannot(format!("{}: {error}", target.display())))?,
     };
     let zone = &app.config.zone;
-    let found = import_heartbeats(&text, &existing, zone).map_err(cannot)?;
+    let mut found = import_heartbeats(&text, &existing, zone).map_err(cannot)?;
+    let as_typed = |why: String| why.replace("`claw ", &format!("`{} ", claw(app)));
+    for one in &mut found {
+        one.entry = one.entry.clone().map_err(as_typed);
+    }
     let possible = found.iter().filter(|one| one.entry.is_ok()).count();
     let can_ask = yes || ask_person::possible();
     let mut wanted = Vec::new();

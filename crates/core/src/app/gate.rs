@@ -12,7 +12,7 @@ use super::servers::hub_settings;
 use super::{LiveSettings, approvers, jobs};
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::config::{Config, Limits};
+use crate::config::{Config, Limits, claw};
 use crate::domain::HeldLevels;
 use crate::gate::{Gate, GateParts};
 use crate::hub::Hub;
@@ -32,9 +32,8 @@ pub(super) fn gate(
 ) -> anyhow::Result<Gate> {
     let (hub, mint) = Hub::new(manifest, hub_settings(config, &redactor, store)?);
     let (hub, limits) = (Arc::new(hub), &settings.limits);
-    let catalog =
-        Catalog::new(store.clone(), hub.clone(), redactor.clone(), catalog_settings(settings));
-    let catalog = Arc::new(catalog);
+    let of_catalog = catalog_settings(config, settings);
+    let catalog = Arc::new(Catalog::new(store.clone(), hub.clone(), redactor.clone(), of_catalog));
     let calls = Calls::new(CallsParts {
         store: store.clone(),
         hub: hub.clone(),
@@ -50,6 +49,7 @@ pub(super) fn gate(
         config.home.snapshots(),
         config.workspace.clone(),
         snapshot_limits(limits),
+        claw(&config.agent.name),
     );
     Ok(Gate::new(GateParts {
         hub,
@@ -74,6 +74,7 @@ fn surroundings(config: &Config) -> Surroundings {
         harmless_variables: config.tools.harmless_variables.clone(),
         zone: config.zone.clone(),
         preview_job: jobs::preview(config),
+        claw: claw(&config.agent.name),
     }
 }
 
@@ -90,13 +91,14 @@ pub(super) fn call_limits(settings: &LiveSettings) -> CallLimits {
     }
 }
 
-pub(super) fn catalog_settings(settings: &LiveSettings) -> CatalogSettings {
+pub(super) fn catalog_settings(config: &Config, settings: &LiveSettings) -> CatalogSettings {
     let limits = &settings.limits;
     CatalogSettings {
         server_wait: Duration::from_millis(limits.server_wait_ms),
         server_instructions_bytes: limits.server_instructions_bytes as usize,
         tools: settings.tools.clone(),
         program: program(),
+        claw: claw(&config.agent.name),
     }
 }
 

@@ -33,7 +33,7 @@ impl App {
     /// as a sentence.
     pub fn keep_persona(&self) -> Option<String> {
         let files = self.settings().persona.read(None).files;
-        keep(&self.persona_versions(), &Kept::default(), &files)
+        keep(self.gate.calls().claw(), &self.persona_versions(), &Kept::default(), &files)
     }
 
     /// What the files of the persona were before.
@@ -62,7 +62,7 @@ pub(super) fn personas(app: &App) -> Personas {
             .iter()
             .map(|file| (file.path.display().to_string(), file.fault.clone()))
             .collect();
-        files.insert(VERSIONS.to_owned(), keep(&versions, &kept, &read.files));
+        files.insert(VERSIONS.to_owned(), keep(gate.calls().claw(), &versions, &kept, &read.files));
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());
         PersonaSeen {
@@ -91,7 +91,12 @@ pub(super) fn roles(settings: &LiveSettings) -> Roles {
 
 /// Keeps the files as versions, as far as they are not what was kept last. What is wrong, as a
 /// sentence.
-fn keep(versions: &PersonaVersions, kept: &Kept, files: &[PersonaFile]) -> Option<String> {
+fn keep(
+    claw: &str,
+    versions: &PersonaVersions,
+    kept: &Kept,
+    files: &[PersonaFile],
+) -> Option<String> {
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     let mut fault = None;
     for file in files {
@@ -102,8 +107,8 @@ fn keep(versions: &PersonaVersions, kept: &Kept, files: &[PersonaFile]) -> Optio
             Ok(()) => drop(kept.insert(file.path.clone(), file.text.clone())),
             Err(error) => {
                 fault = Some(format!(
-                    "What the files of the persona were before cannot be kept ({error}); `claw \
-                     persona history` lists what is kept."
+                    "What the files of the persona were before cannot be kept ({error}); \
+                     `{claw} persona history` lists what is kept."
                 ));
             }
         }

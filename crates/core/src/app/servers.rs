@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{LiveSettings, jobs, notes, openings, variables};
-use crate::config::{BEHIND, Config, MAIN, Tools};
+use crate::config::{BEHIND, Config, MAIN, Tools, claw};
 use crate::domain::{OwnServer, OwnServerName, inherit};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, HubSettings, login, secrets, supervisor};
@@ -65,7 +65,7 @@ pub(super) fn check_trust(
             message: format!(
                 "`tools.trust` names the server `{unknown}`, which mcp.json does not have"
             ),
-            next: "`claw mcp list` shows those that it has".to_owned(),
+            next: format!("`{} mcp list` shows those that it has", claw(&config.agent.name)),
         }
         .into()),
     }
@@ -212,6 +212,7 @@ pub(super) fn hub_settings(
         .parent()
         .map_or_else(|| config.home.path().to_owned(), Path::to_owned);
     let mut settings = HubSettings::new(variables(config), beside);
+    settings.claw = claw(&config.agent.name);
     settings.workspace = Some(config.workspace.clone());
     settings.server_dirs = config.home.servers();
     settings.logins = Some(config.home.logins());

@@ -106,7 +106,7 @@ impl App {
         }
         let settings = self.settings();
         self.gate.calls().set_limits(call_limits(&settings));
-        self.gate.catalog().set_settings(catalog_settings(&settings));
+        self.gate.catalog().set_settings(catalog_settings(&self.config, &settings));
         self.gate.snapshots().set_limits(snapshot_limits(&settings.limits));
         if let Some(manifest) = manifest {
             self.follow_notes(&manifest);

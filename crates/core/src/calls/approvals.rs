@@ -198,9 +198,12 @@ impl Calls {
             || approval.question.choices.iter().any(|choice| choice.answer == *answer);
         let Some(shape) = offered.filter(|_| is_term_offered) else {
             return Err(DecideError::NotOffered(format!(
-                "an answer of that kind is not offered for {}/{}; `claw approvals {}` shows each \
+                "an answer of that kind is not offered for {}/{}; `{} approvals {}` shows each \
                  that is",
-                row.server, row.tool, approval.id
+                row.server,
+                row.tool,
+                self.claw(),
+                approval.id
             )));
         };
         let says = says_of(&shape, row);

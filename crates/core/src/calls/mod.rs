@@ -107,6 +107,8 @@ pub struct Surroundings {
     pub zone: jiff::tz::TimeZone,
     /// When a job would fire that somebody wants to make.
     pub preview_job: PreviewJob,
+    /// The first words of a command that acts on this agent.
+    pub claw: String,
 }
 
 /// The limits of calls, in their units. The owner can change them while claw runs.
@@ -276,6 +278,11 @@ impl Calls {
 
     pub fn workspace(&self) -> &Path {
         &self.surroundings.workspace
+    }
+
+    /// The first words of a command that acts on this agent, for what is printed.
+    pub fn claw(&self) -> &str {
+        &self.surroundings.claw
     }
 
     fn is_usual_workspace(&self) -> bool {

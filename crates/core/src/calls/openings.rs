@@ -72,8 +72,9 @@ impl Calls {
         Ok(match named.iter().find(is_closed) {
             None => Ok(named),
             Some(name) => Err(format!(
-                "{name} is not open to commands; the owner opens it by `claw open {name} --for 1h`, \
-                 or by open = [\"{name}\"] under [box] in claw.toml"
+                "{name} is not open to commands; the owner opens it by `{} open {name} --for 1h`, \
+                 or by open = [\"{name}\"] under [box] in claw.toml",
+                self.claw()
             )),
         })
     }

@@ -77,7 +77,7 @@ impl Late {
 
     /// What was not fetched yet. Who is late, and who is up, is one sentence each, however many
     /// servers there are.
-    pub(super) fn take_notices(&self) -> Vec<String> {
+    pub(super) fn take_notices(&self, claw: &str) -> Vec<String> {
         let mut state = self.state();
         let (late, up) = (std::mem::take(&mut state.told_late), std::mem::take(&mut state.told_up));
         let mut notices = std::mem::take(&mut state.notices);
@@ -88,7 +88,7 @@ impl Late {
                 0,
                 format!(
                     "The {servers} {are} still starting; {their} tools join as soon as {they} up \
-                 (`claw tools` waits for {wait})."
+                 (`{claw} tools` waits for {wait})."
                 ),
             );
         }
@@ -215,7 +215,7 @@ impl Catalog {
                 HubNotice::Failed { .. } | HubNotice::ToolsChanged { .. } => {}
             }
         }
-        self.late.take_notices()
+        self.late.take_notices(&self.settings().claw)
     }
 
     /// Waits until those that start for the first time are up or have failed, so that a short

@@ -52,6 +52,8 @@ pub struct CatalogSettings {
     pub tools: Tools,
     /// Which build of claw this is: its own servers' tools need no yes while it is the same.
     pub program: String,
+    /// The first words of a command that acts on this agent.
+    pub claw: String,
 }
 
 /// One for the whole process, made with the gate.

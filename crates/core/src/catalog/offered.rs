@@ -324,7 +324,7 @@ impl Catalog {
             return;
         };
         let (server, tool) = (pin.server.clone(), pin.tool.clone());
-        let notice = withheld(&server, &tool, pin.pin.is_empty());
+        let notice = withheld(&self.settings().claw, &server, &tool, pin.pin.is_empty());
         let (late, sentence) = (self.late.clone(), notice.clone());
         // Told in here, because whoever waits for it may be stopped.
         let noted = self.store.write(move |tx| {

@@ -76,7 +76,7 @@ impl Catalog {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
             if !pinned().map_err(|error| error.to_string())? {
                 let is_new = self.is_new(server, tool).map_err(|error| error.to_string())?;
-                return Err(withheld(server, tool, is_new));
+                return Err(withheld(&self.settings().claw, server, tool, is_new));
             }
         }
         Ok(Tool {
@@ -104,7 +104,9 @@ impl Catalog {
                 "there is no tool `{}` on the server `{server}`",
                 escape::visible(tool)
             )),
-            Some(pin) if pin.withheld => Err(withheld(server, tool, pin.pin.is_empty())),
+            Some(pin) if pin.withheld => {
+                Err(withheld(&self.settings().claw, server, tool, pin.pin.is_empty()))
+            }
             Some(pin) => Ok(pin),
         }
     }
@@ -152,7 +154,7 @@ impl Catalog {
         if same_start && knows_instructions && all_pinned(&listed, own, &stored.1) {
             return Ok(stored.1);
         }
-        let program = self.settings().program.clone();
+        let (program, claw) = (self.settings().program.clone(), self.settings().claw.clone());
         let form = self.hub.launch_form(&listed.server).unwrap_or(Value::Null);
         let (settled, redactor) = (self.settled(), self.redactor.clone());
         let late = self.late.clone();
@@ -195,7 +197,7 @@ impl Catalog {
                     .ask(tx, before.is_none(), &settled, |text| redactor.redact(text).into())?;
                 if let Some(shown) = asked {
                     // In here, because whoever waits for it may be stopped.
-                    late.tell(first_sight(&listed.server, &shown));
+                    late.tell(first_sight(&claw, &listed.server, &shown));
                 }
                 tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
@@ -212,7 +214,7 @@ pub fn no_tool(server: &str, tool: &str) -> String {
 }
 
 /// Why it is not offered. `is_new`: no form of it was ever accepted.
-pub(super) fn withheld(server: &str, tool: &str, is_new: bool) -> String {
+pub(super) fn withheld(claw: &str, server: &str, tool: &str, is_new: bool) -> String {
     let what = match tool {
         INSTRUCTIONS => format!("what the server `{server}` says about itself"),
         tool => format!("the tool `{server}/{tool}`"),
@@ -223,8 +225,8 @@ pub(super) fn withheld(server: &str, tool: &str, is_new: bool) -> String {
         ("is not what it was when you accepted it", "the change")
     };
     format!(
-        "{what} {why}, so it is withheld; `claw tools diff` shows {shown} and \
-         `claw tools accept {server}` takes it"
+        "{what} {why}, so it is withheld; `{claw} tools diff` shows {shown} and \
+         `{claw} tools accept {server}` takes it"
     )
 }
 

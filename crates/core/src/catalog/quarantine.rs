@@ -26,11 +26,14 @@ pub struct ToolChange {
 #[derive(Debug, thiserror::Error)]
 pub enum QuarantineError {
     #[error(
-        "claw knows of nothing of `{0}` that waits for a yes; `claw tools diff` looks at the servers and lists what does"
+        "claw knows of nothing of `{what}` that waits for a yes; `{claw} tools diff` looks at the \
+         servers and lists what does"
     )]
-    Nothing(String),
-    #[error("`{0}` has changed since you were last shown how; look at it first: claw tools diff")]
-    NotShown(String),
+    Nothing { what: String, claw: String },
+    #[error(
+        "`{what}` has changed since you were last shown how; look at it first: {claw} tools diff"
+    )]
+    NotShown { what: String, claw: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -38,7 +41,7 @@ pub enum QuarantineError {
 impl crate::domain::Blamed for QuarantineError {
     fn blame(&self) -> crate::domain::Blame {
         match self {
-            Self::Nothing(_) | Self::NotShown(_) => crate::domain::Blame::User,
+            Self::Nothing { .. } | Self::NotShown { .. } => crate::domain::Blame::User,
             Self::Store(error) => error.blame(),
         }
     }
@@ -127,9 +130,10 @@ impl Catalog {
                 Ok((accepted, unseen))
             })
             .await?;
+        let claw = self.settings().claw.clone();
         match (accepted.is_empty(), unseen) {
-            (true, Some(unseen)) => Err(QuarantineError::NotShown(unseen)),
-            (true, None) => Err(QuarantineError::Nothing(what.to_owned())),
+            (true, Some(what)) => Err(QuarantineError::NotShown { what, claw }),
+            (true, None) => Err(QuarantineError::Nothing { what: what.to_owned(), claw }),
             (false, _) => Ok(accepted),
         }
     }

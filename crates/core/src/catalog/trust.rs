@@ -195,9 +195,9 @@ impl Catalog {
 }
 
 /// What claw tells at the console of a server that it has not seen before.
-pub(super) fn first_sight(server: &str, shown: &str) -> String {
+pub(super) fn first_sight(claw: &str, server: &str, shown: &str) -> String {
     format!(
-        "New server `{server}`. {} Each call asks until you choose: `claw mcp trust {server} \
+        "New server `{server}`. {} Each call asks until you choose: `{claw} mcp trust {server} \
          nothing`, `ask` or `hints`.",
         shown.replace('\n', " ")
     )
@@ -254,4 +254,15 @@ fn set(tx: &Tx<'_>, server: &str, launch: &str, level: Trust, by: &str) -> Resul
     tx.set_trust(server, launch, level, by)?;
     let body = json!({"server": server, "level": level.as_str(), "launch": launch, "by": by});
     tx.audit(&AuditEntry { kind: "trust", call: String::new(), body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sight;
+
+    #[test]
+    fn a_new_server_is_told_with_the_command_of_its_agent() {
+        let told = first_sight("claw --agent work", "docs", "6 tools.");
+        assert!(told.contains("`claw --agent work mcp trust docs nothing`"), "{told}");
+    }
 }

@@ -246,8 +246,9 @@ impl StoredDigest {
             let rest = self.lines.iter().skip(most).map(|line| line.calls).sum::<u64>();
             let lines = counted((self.lines.len() - most) as u64, "more line");
             text.push_str(&format!(
-                "- and {lines} with {}; `claw digest` shows all, `limits.digest_lines_max` how many\n",
-                counted(rest, "call")
+                "- and {lines} with {}; `{} digest` shows all, `limits.digest_lines_max` how many\n",
+                counted(rest, "call"),
+                parts.gate.calls().claw()
             ));
         }
         Ok(OutboundBody::Digest { number, text, grants: in_force })

@@ -53,9 +53,13 @@ impl ChatCommands {
     pub(super) async fn forget(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
         let id = given.words.trim();
         if id.is_empty() {
-            let usage = "`/forget ID` puts a note into the trash, from which `claw memory restore` \
-                         brings it back; `/memory` shows the ids.";
-            return given.to.say(&self.parts().store, usage.to_owned()).await;
+            let parts = self.parts();
+            let usage = format!(
+                "`/forget ID` puts a note into the trash, from which `{} memory restore` brings it \
+                 back; `/memory` shows the ids.",
+                parts.gate.calls().claw()
+            );
+            return given.to.say(&parts.store, usage).await;
         }
         let is_word = is_owner(given.visitor) && !looks_like_an_id(id);
         if is_word && !is_note(&self.parts(), given.session, &given.visitor.principal, id).await? {
@@ -124,7 +128,7 @@ async fn page(
     };
     let next = match more {
         true if number < PAGES_MAX => format!("`/memory {}` for older ones, ", number + 1),
-        true => "`claw memory list` has all, ".to_owned(),
+        true => format!("`{} memory list` has all, ", parts.gate.calls().claw()),
         false => String::new(),
     };
     Ok(Ok(format!(
@@ -152,7 +156,8 @@ async fn to_mend(
         text.push_str(&format!("\n- ⚠ {}: {}", code(said(note, "path")), fault(note)));
     }
     if faulty.len() > FAULTY_NAMED_MAX {
-        text.push_str("\n- ⚠ and more: `claw memory check` names them all.");
+        let claw = parts.gate.calls().claw();
+        text.push_str(&format!("\n- ⚠ and more: `{claw} memory check` names them all."));
     }
     Ok(if text.is_empty() { text } else { format!("\n\n**To be mended by hand**\n{text}") })
 }

@@ -92,8 +92,8 @@ async fn list(
         jobs.iter().map(|job| line(&JobWords(job), session, zone.is_none())).collect();
     let zone = zone.map(|zone| format!(", times of {zone}")).unwrap_or_default();
     let more = match output.get("more").is_some() {
-        true => "`claw schedule list` has all. ",
-        false => "",
+        true => format!("`{} schedule list` has all. ", parts.gate.calls().claw()),
+        false => String::new(),
     };
     Ok(Ok(format!(
         "**Scheduled**{zone}\n\n{}\n\n{more}`/schedule cancel NUMBER` ends one; `pause` and `resume` stop it for \

@@ -295,7 +295,7 @@ impl Shared {
                 break;
             }
         }
-        let budget = budget::Limits::of(&(self.settings)(), self.today());
+        let budget = self.limits();
         let (client, me, request) = (client.clone(), me.address().clone(), request.clone());
         let (digest, mark) = (digest.to_owned(), mark.map(str::to_owned));
         let alive = waiting.as_ref().map(|row| row.driver == me || self.is_alive(&row.driver));
@@ -305,7 +305,7 @@ impl Shared {
         self.store
             .write_relaxed(move |tx| {
                 if tx.client(&client)?.is_some_and(|row| row.revoked_ms.is_some()) {
-                    return Ok(Begun::Refused(ClientRefusal::Revoked(client)));
+                    return Ok(Begun::Refused(budget.revoked(&client)));
                 }
                 match waiting {
                     Some(row) => take_up(tx, row, (&me, &request), alive.unwrap_or(true)),

@@ -27,12 +27,15 @@ pub(super) struct Limits {
     pub(super) calls_open_max: u64,
     calls_day_max: u64,
     tokens_day_max: u64,
+    /// The first words of a command, for what is said of them.
+    claw: String,
 }
 
 impl Limits {
-    pub(super) fn of(settings: &ServeSection, day: String) -> Self {
+    fn of(settings: &ServeSection, day: String, claw: String) -> Self {
         Self {
             day,
+            claw,
             calls_open_max: settings.calls_open_max.into(),
             calls_day_max: settings.calls_day_max,
             tokens_day_max: settings.tokens_day_max,
@@ -47,10 +50,15 @@ impl Limits {
     ) -> Result<Result<(), ClientRefusal>, StoreError> {
         let Some(row) = tx.client(client)? else { return Ok(Ok(())) };
         if row.revoked_ms.is_some() {
-            return Ok(Err(ClientRefusal::Revoked(client.clone())));
+            return Ok(Err(self.revoked(client)));
         }
         let refused = |what| ClientRefusal::Budget { client: client.clone(), what };
         Ok(self.used_up(&row).map_or(Ok(()), |what| Err(refused(what))))
+    }
+
+    /// Why a client is refused that its owner has revoked.
+    pub(super) fn revoked(&self, client: &ClientName) -> ClientRefusal {
+        ClientRefusal::Revoked { client: client.clone(), claw: self.claw.clone() }
     }
 
     /// Half a sentence, if one of the limits is met.
@@ -70,7 +78,8 @@ impl Shared {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        Limits::of(&(self.settings)(), self.today())
+        let claw = self.gate.calls().claw().to_owned();
+        Limits::of(&(self.settings)(), self.today(), claw)
     }
 }
 

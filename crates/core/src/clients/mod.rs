@@ -107,10 +107,10 @@ struct Shared {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientRefusal {
     #[error(
-        "the client `{0}` was revoked by its owner; `claw clients add {0}` on the owner's machine \
-         lets it in again"
+        "the client `{client}` was revoked by its owner; `{claw} clients add {client}` on the \
+         owner's machine lets it in again"
     )]
-    Revoked(ClientName),
+    Revoked { client: ClientName, claw: String },
     #[error(
         "the client `{client}` has used today's budget: {what}. It goes on after midnight, or \
          after the owner has raised the limit in claw.toml"

@@ -8,7 +8,7 @@ impl Clients {
     pub fn is_welcome(&self, client: &ClientName) -> Result<(), ClientRefusal> {
         let row = self.shared.store.read(|tx| tx.client(client))?;
         match row.is_some_and(|row| row.revoked_ms.is_some()) {
-            true => Err(ClientRefusal::Revoked(client.clone())),
+            true => Err(self.shared.limits().revoked(client)),
             false => Ok(()),
         }
     }

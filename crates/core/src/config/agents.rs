@@ -72,6 +72,12 @@ pub(super) fn names(
     Ok(names.into_iter().collect())
 }
 
+/// The first words of a command that acts on this agent, as claw prints it: ids, numbers and
+/// folders of one agent are other things at another.
+pub fn claw(agent: &str) -> String {
+    if agent == MAIN { "claw".to_owned() } else { format!("claw --agent {agent}") }
+}
+
 /// Whether an agent may have this name, and its folder.
 pub fn is_agent_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');

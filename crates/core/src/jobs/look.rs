@@ -212,7 +212,7 @@ impl Jobs {
                 Some(PlacedFiring { firing, spot, late_ms, instead: true })
             }
             JobPlace::Gone { why, tell } => {
-                let text = self.redacted(&words::gone(&firing, &why));
+                let text = self.redacted(&words::gone(self.0.gate.calls().claw(), &firing, &why));
                 let row = kept::row(&firing, FiringBecame::Told, self.title(&firing));
                 let body = OutboundBody::Notice { text };
                 let outbound = Outbound { session: tell.session, to: tell.at, body };

@@ -69,7 +69,7 @@ pub(super) fn instruction(text: &str, firing: &Firing, late_ms: Option<i64>) -> 
 }
 
 /// That a job has no conversation any more.
-pub(super) fn gone(firing: &Firing, why: &str) -> String {
+pub(super) fn gone(claw: &str, firing: &Firing, why: &str) -> String {
     let what = match (&firing.say, &firing.text) {
         (Some(words), _) => format!("Its words: {words}"),
         (None, _) => "It was not run.".to_owned(),
@@ -77,7 +77,7 @@ pub(super) fn gone(firing: &Firing, why: &str) -> String {
     let number = job_number(&firing.job);
     format!(
         "⏰ **Job {number}** (`{}`) was due {}, and {why}. {what}\n\nCancel it, or make it anew \
-         where it is to be told: `claw schedule` lists all jobs.",
+         where it is to be told: `{claw} schedule` lists all jobs.",
         title(firing),
         firing.planned.line()
     )

@@ -142,7 +142,9 @@ impl Drive<'_> {
     ) -> Result<(), SessionError> {
         let told = self.worker.gate.calls().told_of(&call)?;
         let text = match self.worker.gate.hub().builtin(&action.server) {
-            Some(OwnServerName::Memory) => words_of_notes(&action, &outcome),
+            Some(OwnServerName::Memory) => {
+                words_of_notes(self.worker.gate.calls().claw(), &action, &outcome)
+            }
             Some(OwnServerName::Scheduler) => {
                 job_words::of_order(&action.tool, &action.arguments, &outcome).map_or_else(
                     || words(&action, &outcome),
@@ -164,7 +166,10 @@ impl Drive<'_> {
             _ => Vec::new(),
         };
         let tool = format!("{}/{}", action.server, action.tool);
-        let for_user = words_for_user(&tool, self.session.as_str(), &outcome);
+        let for_user = {
+            let claw = self.worker.gate.calls().claw();
+            words_for_user(&tool, claw, self.session.as_str(), &outcome)
+        };
         if let Some(text) = for_user {
             self.tell_all(&told, &OutboundBody::Notice { text });
         }
@@ -303,7 +308,7 @@ fn words(action: &Action, outcome: &Outcome) -> String {
 }
 
 /// The same of our own memory server, which says by itself what it has done.
-fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
+fn words_of_notes(claw: &str, action: &Action, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Ended { output } if !output.text.trim().is_empty() => {
             let head: String = output.text.trim().chars().take(HEAD_CHARS_MAX).collect();
@@ -315,7 +320,7 @@ fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
                         name(action)
                     )
                 }
-                false if action.tool == "forget" => forgotten(output).unwrap_or(said),
+                false if action.tool == "forget" => forgotten(claw, output).unwrap_or(said),
                 true if action.tool == "promote" => {
                     format!("Not remembered: {}. {}", name_of_note(action), capitalised(&said))
                 }
@@ -348,13 +353,15 @@ fn ended_jobs(outcome: &Outcome) -> Option<String> {
 }
 
 /// The owner brings it back by another command than a model.
-fn forgotten(output: &ToolOutput) -> Option<String> {
+fn forgotten(claw: &str, output: &ToolOutput) -> Option<String> {
     let note = output.structured.as_ref()?;
     let of = |key: &str| Some(literal(&escape::visible(note.get(key)?.as_str()?)));
     let (subject, id) = (of("subject")?, note.get("id")?.as_str()?);
     let shown = of("id")?;
     let id = escape::visible(id).replace('`', "");
-    Some(format!("Forgotten: {subject} \\[{shown}\\]. `claw memory restore {id}` brings it back."))
+    Some(format!(
+        "Forgotten: {subject} \\[{shown}\\]. `{claw} memory restore {id}` brings it back."
+    ))
 }
 
 fn name(action: &Action) -> String {
@@ -398,4 +405,19 @@ fn literal(text: &str) -> String {
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ToolOutput, forgotten};
+
+    #[test]
+    fn a_note_is_brought_back_by_a_command_of_its_agent() {
+        let structured = Some(json!({"subject": "Anna", "id": "m1"}));
+        let output = ToolOutput { structured, ..ToolOutput::default() };
+        let told = forgotten("claw --agent work", &output).unwrap();
+        assert!(told.ends_with("`claw --agent work memory restore m1` brings it back."), "{told}");
+    }
 }

@@ -146,7 +146,8 @@ impl Drive<'_> {
         };
         self.say_to_all(format!(
             "The oldest part of this conversation was dropped without a summary ({why}): about {before} tokens before, {after} after. Rules and names of it \
-             stay, and the log keeps it: `claw sessions show {}`.",
+             stay, and the log keeps it: `{} sessions show {}`.",
+            self.worker.gate.calls().claw(),
             self.session
         ));
         self.push(EventBody::WindowDropped { reason, through_seq, kept_summary, made });

@@ -11,7 +11,8 @@ impl Drive<'_> {
     /// Tells it with the result, so that no kill comes between them.
     pub(super) fn tell_for_user(&mut self, call: &CallId, outcome: &Outcome) {
         // Most results have nothing for them, and their rows are not read.
-        if words_for_user("", self.session.as_str(), outcome).is_none() {
+        let (claw, session) = (self.worker.gate.calls().claw(), self.session.as_str());
+        if words_for_user("", claw, session, outcome).is_none() {
             return;
         }
         let turn = self.turn();
@@ -22,24 +23,29 @@ impl Drive<'_> {
             Some(row) => format!("{}/{}", row.server, row.tool),
             None => known.map_or_else(String::new, |known| tool_for_person(&known.tool_use.name)),
         };
-        if let Some(text) = words_for_user(&tool, self.session.as_str(), outcome) {
+        if let Some(text) = words_for_user(&tool, claw, session, outcome) {
             self.tell(&OutboundBody::Notice { text });
         }
     }
 }
 
 /// What the person is told of an outcome, if there is anything for them alone.
-pub(super) fn words_for_user(tool: &str, session: &str, outcome: &Outcome) -> Option<String> {
+pub(super) fn words_for_user(
+    tool: &str,
+    claw: &str,
+    session: &str,
+    outcome: &Outcome,
+) -> Option<String> {
     match outcome {
         Outcome::Ended { output } if !output.for_user.trim().is_empty() => {
-            Some(told(tool, session, &output.for_user))
+            Some(told(tool, claw, session, &output.for_user))
         }
         _ => None,
     }
 }
 
 /// A stranger's words to a person: quoted as they are, with nothing hidden in them.
-fn told(tool: &str, session: &str, words: &str) -> String {
+fn told(tool: &str, claw: &str, session: &str, words: &str) -> String {
     let shown = words.get(..words.floor_char_boundary(SHOWN_BYTES_MAX)).unwrap_or_default();
     let left_out = words.len() - shown.len();
     let shown = escape::visible_multiline(shown.trim_end()).replace("\\\\", "\\");
@@ -49,7 +55,7 @@ fn told(tool: &str, session: &str, words: &str) -> String {
     let rest = match left_out {
         0 => String::new(),
         _ => format!(
-            "\n{left_out} of {} bytes {} left out here. `claw sessions export {session}` has all.",
+            "\n{left_out} of {} bytes {} left out here. `{claw} sessions export {session}` has all.",
             words.len(),
             if left_out == 1 { "is" } else { "are" }
         ),
@@ -66,20 +72,21 @@ mod tests {
 
     #[test]
     fn words_stay_in_their_fence_and_what_is_left_out_is_counted() {
-        let text = told("shelf/both", "main", "see **this**\n```\n\u{202e}out");
+        let text = told("shelf/both", "claw", "main", "see **this**\n```\n\u{202e}out");
         assert_eq!(
             text,
             "A part of the result of `shelf/both` is meant for you alone:\n\n````\nsee \
              **this**\n```\n\\u{202e}out\n````"
         );
-        let long = told("a", "main", &"ä".repeat(1_500));
+        let long = told("a", "claw --agent work", "main", &"ä".repeat(1_500));
         assert!(
             long.ends_with(
-                "1000 of 3000 bytes are left out here. `claw sessions export main` has all."
+                "1000 of 3000 bytes are left out here. `claw --agent work sessions export main` has \
+                 all."
             ),
             "{long}"
         );
-        let one_more = told("a", "main", &"a".repeat(2_001));
+        let one_more = told("a", "claw", "main", &"a".repeat(2_001));
         assert!(one_more.contains("\n1 of 2001 bytes is left out here."), "{one_more}");
     }
 }

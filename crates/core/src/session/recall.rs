@@ -156,8 +156,9 @@ impl Drive<'_> {
         };
         Asked::Failed(format!(
             "The memory (the server `{server}`) could not be asked, so turns go on without your \
-             notes: {why}. `claw tools` says whether the server runs; `recall = false` in \
-             `[memory]` of `claw.toml` switches this off."
+             notes: {why}. `{} tools` says whether the server runs; `recall = false` in \
+             `[memory]` of `claw.toml` switches this off.",
+            self.worker.gate.calls().claw()
         ))
     }
 }

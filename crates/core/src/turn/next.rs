@@ -182,7 +182,7 @@ fn too_long(session: &SessionId, turn: &Turn<'_>, bounds: &Bounds) -> Option<Str
         format!(
             "Your message was not sent to the model: it has about {tokens} tokens, more than \
              `limits.window_tokens` allows. Put it into a file of the workspace and ask about \
-             that, or send it in parts. Nothing is lost: `claw sessions show {session}` has it."
+             that, or send it in parts. Nothing is lost: the log of the session `{session}` has it."
         )
     })
 }

@@ -143,7 +143,7 @@ impl Shared {
         let snapshots = self.open(&place)?;
         // It may be another thing since it was looked for.
         let now = place.records.numbered(record.number).map_err(place.io())?;
-        let mut record = now.ok_or_else(|| nothing(which))?;
+        let mut record = now.ok_or_else(|| self.nothing(which))?;
         match &record.state {
             State::Refused { why } => {
                 return Err(UndoError::Refused { turn: record.turn, why: why.clone() });
@@ -157,7 +157,7 @@ impl Shared {
             State::Noted { .. } | State::Redoing { .. } => {}
         }
         if record.undone {
-            return Err(UndoError::Undone { turn: record.turn });
+            return Err(UndoError::Undone { turn: record.turn, claw: self.claw.clone() });
         }
         Ok(Found { place, snapshots, record })
     }
@@ -177,7 +177,7 @@ impl Shared {
             }),
             Which::Turn(turn) => return self.turn_anywhere(turn),
         };
-        found.map(|record| (place, record)).ok_or_else(|| nothing(which))
+        found.map(|record| (place, record)).ok_or_else(|| self.nothing(which))
     }
 
     fn turn_anywhere(&self, turn: &TurnId) -> Result<(SnapshotPlace, Record), UndoError> {
@@ -187,7 +187,7 @@ impl Shared {
                 return Ok((place, record));
             }
         }
-        Err(UndoError::Unknown { turn: turn.clone() })
+        Err(UndoError::Unknown { turn: turn.clone(), claw: self.claw.clone() })
     }
 
     /// The end of an open turn would take what an undo does for its own. A turn that has changed
@@ -206,6 +206,17 @@ impl Shared {
         Ok(())
     }
 
+    fn nothing(&self, which: &Which) -> UndoError {
+        match which {
+            Which::Newest(None) => UndoError::Nothing { scope: "in this workspace".to_owned() },
+            Which::Newest(Some(session)) => {
+                UndoError::Nothing { scope: format!("of the session {session} in this workspace") }
+            }
+            Which::Turn(turn) => UndoError::Unknown { turn: turn.clone(), claw: self.claw.clone() },
+            Which::Redo => UndoError::NothingToRedo,
+        }
+    }
+
     /// What an open turn waits for.
     fn why_open(&self, turn: TurnId) -> Result<UndoError, UndoError> {
         let asked = self.store.read(|tx| tx.open_approvals(Some(&turn.session)))?;
@@ -215,7 +226,7 @@ impl Shared {
         Ok(match asked.min_by_key(|row| row.is_overdue(now)) {
             None => UndoError::Open { turn },
             Some(row) if row.is_overdue(now) => UndoError::Overdue { turn, question: row.id },
-            Some(row) => UndoError::Waits { turn, question: row.id },
+            Some(row) => UndoError::Waits { turn, question: row.id, claw: self.claw.clone() },
         })
     }
 
@@ -285,15 +296,4 @@ fn row(record: Record) -> TurnRow {
     };
     let Record { turn, began_ms, undone, .. } = record;
     TurnRow { turn, began_ms, changed, refused, undone }
-}
-
-fn nothing(which: &Which) -> UndoError {
-    match which {
-        Which::Newest(None) => UndoError::Nothing { scope: "in this workspace".to_owned() },
-        Which::Newest(Some(session)) => {
-            UndoError::Nothing { scope: format!("of the session {session} in this workspace") }
-        }
-        Which::Turn(turn) => UndoError::Unknown { turn: turn.clone() },
-        Which::Redo => UndoError::NothingToRedo,
-    }
 }

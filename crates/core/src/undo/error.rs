@@ -12,12 +12,12 @@ pub enum UndoError {
     #[error("nothing was undone that could be done again")]
     NothingToRedo,
     #[error(
-        "the turn {turn} has changed no file that claw remembers; `claw undo --list` names those \
+        "the turn {turn} has changed no file that claw remembers; `{claw} undo --list` names those \
          that have"
     )]
-    Unknown { turn: TurnId },
-    #[error("the turn {turn} is undone already; `claw undo --redo` takes the newest undo back")]
-    Undone { turn: TurnId },
+    Unknown { turn: TurnId, claw: String },
+    #[error("the turn {turn} is undone already; `{claw} undo --redo` takes the newest undo back")]
+    Undone { turn: TurnId, claw: String },
     #[error("the turn {turn} cannot be undone: {why}")]
     Refused { turn: TurnId, why: String },
     #[error(
@@ -27,9 +27,9 @@ pub enum UndoError {
     Open { turn: TurnId },
     #[error(
         "the turn {turn} works in this workspace and waits for an answer to the question \
-         {question}; `claw approvals` shows it, answer it there, then undo"
+         {question}; `{claw} approvals` shows it, answer it there, then undo"
     )]
-    Waits { turn: TurnId, question: ApprovalId },
+    Waits { turn: TurnId, question: ApprovalId, claw: String },
     #[error(
         "the turn {turn} works in this workspace, and the time of its question {question} is over; \
          the next message in the session `{}` ends it, then undo", turn.session

@@ -53,6 +53,8 @@ struct Shared {
     workspace: PathBuf,
     /// Replaced when the owner changes them.
     limits: RwLock<Limits>,
+    /// The first words of a command that acts on this agent.
+    claw: String,
     /// Spares the open turns of this process a look at the disk.
     known: Mutex<Known>,
 }
@@ -70,16 +72,23 @@ struct Known {
 }
 
 impl TurnSnapshots {
-    /// `folder` is made when the first turn is remembered.
-    pub fn new(store: Store, folder: PathBuf, workspace: PathBuf, limits: Limits) -> Self {
+    /// `folder` is made when the first turn is remembered; `claw` are the first words of a command
+    /// that acts on this agent.
+    pub fn new(
+        store: Store,
+        folder: PathBuf,
+        workspace: PathBuf,
+        limits: Limits,
+        claw: String,
+    ) -> Self {
         let (limits, known) = (RwLock::new(limits), Mutex::default());
-        Self { shared: Arc::new(Shared { store, folder, workspace, limits, known }) }
+        Self { shared: Arc::new(Shared { store, folder, workspace, limits, claw, known }) }
     }
 
     /// Those of another workspace, in the same store.
     pub fn at(&self, workspace: PathBuf) -> Self {
-        let Shared { store, folder, .. } = &*self.shared;
-        Self::new(store.clone(), folder.clone(), workspace, self.shared.limits())
+        let Shared { store, folder, claw, .. } = &*self.shared;
+        Self::new(store.clone(), folder.clone(), workspace, self.shared.limits(), claw.clone())
     }
 
     /// For the turns that are remembered from now on.

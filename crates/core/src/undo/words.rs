@@ -33,15 +33,15 @@ pub fn undone_lines(undone: &UndoneFiles) -> Vec<String> {
     lines
 }
 
-/// What has become of an undo that a kill had cut.
-pub fn finished_lines(finished: &Finished) -> Vec<String> {
+/// What has become of an undo that a kill had cut. `claw` are the first words of a command.
+pub fn finished_lines(finished: &Finished, claw: &str) -> Vec<String> {
     let Finished { turn, workspace, redo, changed, rest } = finished;
     let what = if *redo { "Taking back the undo of" } else { "The undo of" };
     let place = escape::visible(&workspace.display().to_string());
     if *changed == 0 && !rest.changes.is_empty() {
         let again = if *redo { "--redo".to_owned() } else { turn.to_string() };
         return vec![format!(
-            "{what} the turn {turn} in {place} was cut before it changed a file. `claw undo \
+            "{what} the turn {turn} in {place} was cut before it changed a file. `{claw} undo \
              {again}` does it."
         )];
     }
@@ -100,5 +100,41 @@ fn why(kept: &KeptPath) -> &'static str {
         KeptBecause::NoFolderAbove => "its folder is gone",
         KeptBecause::NotRemembered => "was not remembered",
         KeptBecause::Failed => "could not be written",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::domain::{ApprovalId, TurnId};
+    use crate::snapshot::Plan;
+    use crate::undo::UndoError;
+
+    #[test]
+    fn what_is_to_be_typed_next_is_a_command_of_that_agent() {
+        let claw = "claw --agent work".to_owned();
+        let turn: TurnId = "main:12".parse().unwrap();
+        let change = Change { path: PathBuf::from("a.txt").into(), now: None, before: None };
+        let finished = Finished {
+            turn: turn.clone(),
+            workspace: PathBuf::from("/w"),
+            redo: false,
+            changed: 0,
+            rest: Plan { changes: vec![change], kept: Vec::new() },
+        };
+        let question = ApprovalId("k3v9".to_owned());
+        let told = [
+            finished_lines(&finished, &claw).concat(),
+            UndoError::Unknown { turn: turn.clone(), claw: claw.clone() }.to_string(),
+            UndoError::Undone { turn: turn.clone(), claw: claw.clone() }.to_string(),
+            UndoError::Waits { turn, question, claw }.to_string(),
+        ];
+        for (told, next) in
+            told.iter().zip(["undo main:12", "undo --list", "undo --redo", "approvals"])
+        {
+            assert!(told.contains(&format!("`claw --agent work {next}`")), "{told}");
+        }
     }
 }

@@ -61,8 +61,9 @@ impl Bearer {
         });
     }
 
-    pub(crate) fn server(&self) -> &str {
-        &self.place.server
+    /// The command that logs in to the server.
+    pub(crate) fn command(&self) -> String {
+        self.place.command()
     }
 
     fn was_refused(&self, header: &HeaderValue) -> bool {
@@ -70,7 +71,7 @@ impl Bearer {
     }
 
     fn is_over(&self) -> String {
-        format!("its login is over: run `claw mcp login {}`", self.place.server)
+        format!("its login is over: run `{}`", self.place.command())
     }
 
     async fn renew(&self) -> Result<(), String> {
@@ -114,8 +115,8 @@ impl Bearer {
     fn is_of_another(&self) -> String {
         format!(
             "its login is over: the server trusts another login than the one that gave the tokens, \
-             so that none was sent there; if that is right, run `claw mcp login {}`",
-            self.place.server
+             so that none was sent there; if that is right, run `{}`",
+            self.place.command()
         )
     }
 

@@ -98,6 +98,8 @@ impl claw_domain::Blamed for LoginError {
 #[derive(Clone)]
 pub(super) struct LoginPlace {
     server: String,
+    /// The first words of a command.
+    claw: String,
     entry: Destination,
     shelf: Shelf,
     client: Client,
@@ -121,7 +123,13 @@ impl LoginPlace {
         };
         let time = settings.login_time;
         let client_metadata_url = launch.client_metadata_url.clone();
-        Ok(Self { server: server.to_owned(), entry, shelf, client, client_metadata_url, time })
+        let (server, claw) = (server.to_owned(), settings.claw.clone());
+        Ok(Self { server, claw, entry, shelf, client, client_metadata_url, time })
+    }
+
+    /// The command that logs in.
+    fn command(&self) -> String {
+        format!("{} mcp login {}", self.claw, self.server)
     }
 
     /// What the server says to a request without a token (RFC 9728, 5.1). The request has no

@@ -15,15 +15,16 @@ type Under = (&'static str, CstObject);
 /// An entry as it is to stand in the file, in this order.
 pub type NewEntry = Vec<(&'static str, Value)>;
 
-/// The file with one server more.
+/// The file with one server more. `claw` are the first words of a command.
 ///
 /// # Errors
 /// A file that cannot be read, or that has a server by this name.
-pub fn add(text: &str, name: &str, entry: &NewEntry) -> Result<String, ManifestError> {
+pub fn add(text: &str, name: &str, entry: &NewEntry, claw: &str) -> Result<String, ManifestError> {
     let (root, servers) = open(text)?;
     if servers.iter().any(|(_, servers)| servers.get(name).is_some()) {
         let what = format!(
-            "it is there already: take it out with `claw mcp remove {name}`, or choose another name"
+            "it is there already: take it out with `{claw} mcp remove {name}`, or choose another \
+             name"
         );
         return Err(ManifestError::Entry { server: name.to_owned(), what });
     }
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn an_entry_comes_behind_the_others_and_nothing_else_changes() {
-        let added = add(FILE, "new \"one\"", &entry()).unwrap();
+        let added = add(FILE, "new \"one\"", &entry(), "claw").unwrap();
         let manifest = parse(&added, &Expansion::default()).unwrap();
         assert_eq!(manifest.servers.len(), 3);
         for line in FILE.lines().filter(|line| !line.contains("\"b\"")) {
@@ -134,7 +135,8 @@ mod tests {
             "{added}"
         );
         assert_eq!(remove(&added, "new \"one\"").unwrap().unwrap(), FILE);
-        assert!(add(&added, "a", &entry()).unwrap_err().to_string().contains("already"));
+        let again = add(&added, "a", &entry(), "claw --agent work").unwrap_err().to_string();
+        assert!(again.contains("already") && again.contains("`claw --agent work mcp remove a`"));
     }
 
     #[test]
@@ -144,7 +146,7 @@ mod tests {
             ("args", json!(["${workspaceFolder}/${A_1}", "${env:B}", "${", "$C"])),
             ("env", json!({"K": "a ${T} b"})),
         ];
-        let added = add("{\"servers\": {}}", "n", &entry).unwrap();
+        let added = add("{\"servers\": {}}", "n", &entry, "claw").unwrap();
         for part in
             ["${workspaceFolder}/${env:A_1}", "\"${env:B}\", \"${\", \"$C\"", "a ${env:T} b"]
         {
@@ -157,7 +159,7 @@ mod tests {
             panic!()
         };
         assert_eq!(launch.env["K"], "a 42 b");
-        assert!(add("{}", "n", &entry).unwrap().contains("a ${T} b"));
+        assert!(add("{}", "n", &entry, "claw").unwrap().contains("a ${T} b"));
     }
 
     #[test]
@@ -179,11 +181,11 @@ mod tests {
             ("{\"servers\": {}}", "\"servers\": {\n"),
             ("\u{feff}{\"inputs\": [],}", "inputs"),
         ] {
-            let added = add(text, "n", &entry()).unwrap();
+            let added = add(text, "n", &entry(), "claw").unwrap();
             assert!(added.contains(part), "{added}");
             assert!(parse(&added, &Expansion::default()).unwrap().servers.contains_key("n"));
         }
-        assert!(add("[]", "n", &entry()).is_err());
-        assert!(add("{", "n", &entry()).is_err());
+        assert!(add("[]", "n", &entry(), "claw").is_err());
+        assert!(add("{", "n", &entry(), "claw").is_err());
     }
 }

@@ -80,7 +80,9 @@ pub fn client(
     headers: &HeaderMap,
     settings: &ServeSection,
 ) -> Result<(ClientName, OwnedSemaphorePermit), Box<Answer>> {
-    let clients = &serving.door.shared.context.clients;
+    let context = &serving.door.shared.context;
+    let clients = &context.clients;
+    let unknown = || unknown(&context.claw());
     let token = headers.get(AUTHORIZATION).and_then(bearer).ok_or_else(unknown)?;
     let found = clients.client_of_token(token).map_err(|error| {
         tracing::error!(%error, "a token cannot be looked at");
@@ -120,10 +122,12 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
 }
 
 /// Also for a token that was revoked.
-fn unknown() -> Box<Answer> {
-    let text = "No client of claw has this token. `claw clients add NAME` on the owner's machine \
-        makes one; send it as `Authorization: Bearer TOKEN`.";
-    let mut answer = refused(StatusCode::UNAUTHORIZED, text);
+fn unknown(claw: &str) -> Box<Answer> {
+    let text = format!(
+        "No client of claw has this token. `{claw} clients add NAME` on the owner's machine makes \
+         one; send it as `Authorization: Bearer TOKEN`."
+    );
+    let mut answer = refused(StatusCode::UNAUTHORIZED, &text);
     answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     answer
 }

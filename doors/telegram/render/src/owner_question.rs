@@ -41,7 +41,8 @@ impl<'a> QuestionView<'a> {
     }
 }
 
-/// The message, with its buttons. `says` is what the question shows, without known secrets.
+/// The message, with its buttons. `says` is what the question shows, without known secrets, and
+/// `claw` are the first words of a command.
 ///
 /// # Errors
 /// Who asks for access cannot be read.
@@ -49,7 +50,7 @@ pub fn message(
     question: &OwnerQuestion,
     says: &str,
     shown: QuestionView<'_>,
-    clock: &Clock,
+    (clock, claw): (&Clock, &str),
 ) -> Result<(Part, Vec<Vec<Button>>), serde_json::Error> {
     let id = question.id.as_str();
     Ok(match &question.about {
@@ -59,7 +60,8 @@ pub fn message(
             access_request::message(&request, shown, clock)
         }
         OwnerQuestionAbout::NewServer { server, .. } => {
-            NewServer { id, server, says, first_seen_ms: question.at_ms }.message(shown, clock)
+            let first_seen_ms = question.at_ms;
+            NewServer { id, claw, server, says, first_seen_ms }.message(shown, clock)
         }
         OwnerQuestionAbout::ChangedTools { server, forms } => {
             Changed { id, server, count: forms.len(), differences: says }.message(shown, clock)

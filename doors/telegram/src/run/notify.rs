@@ -73,8 +73,9 @@ async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
     let (number, digest) = ctx.mail.audit_head()?;
     if number > 0 {
         let text = format!(
-            "The audit ends with row {number} today. Its head: `{number}:{digest}`. `claw audit \
+            "The audit ends with row {number} today. Its head: `{number}:{digest}`. `{} audit \
              verify --head` with it says whether that is still so.",
+            ctx.shared.context.claw()
         );
         tell(ctx, HEAD, HEAD_EVERY_MS, text).await;
     }
@@ -208,8 +209,9 @@ pub(super) async fn began(ctx: &GatewayContext) {
         }
         if calls.len() > CALLS_NAMED_MAX {
             text.push_str(&format!(
-                "\n- and {} more; `claw audit` has them all",
-                calls.len() - CALLS_NAMED_MAX
+                "\n- and {} more; `{} audit` has them all",
+                calls.len() - CALLS_NAMED_MAX,
+                ctx.shared.context.claw()
             ));
         }
     }

@@ -125,7 +125,7 @@ fn drawn(
     shown: QuestionView<'_>,
 ) -> anyhow::Result<(Part, Vec<Vec<Button>>)> {
     let says = ctx.router.cleared_text(&row.shown);
-    Ok(message(row, &says, shown, &ctx.clock())?)
+    Ok(message(row, &says, shown, (&ctx.clock(), &ctx.shared.context.claw()))?)
 }
 
 async fn ask(ctx: &GatewayContext, row: &OwnerQuestion) -> anyhow::Result<()> {

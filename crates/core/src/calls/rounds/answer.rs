@@ -54,9 +54,11 @@ impl Calls {
         };
         let looks_so = texts.iter().any(|text| !secret::in_value(text).is_empty());
         if looks_so || self.secret_in(value).is_some() {
-            return Err("That looks like a secret, which claw does not pass on. Answer without \
-                it, or decline; a login is `claw mcp login NAME`, or a variable in mcp.json."
-                .to_owned());
+            return Err(format!(
+                "That looks like a secret, which claw does not pass on. Answer without it, or \
+                 decline; a login is `{} mcp login NAME`, or a variable in mcp.json.",
+                self.claw()
+            ));
         }
         Ok(())
     }

@@ -38,7 +38,7 @@ impl Calls {
                 let input = RoundInput { responses: answers.done, state: round.request_state };
                 return Ok(RoundNow { step: RoundStep::Answered { nth: round.nth, input }, told });
             };
-            let response = match asked_of(key, request, &answers.fields) {
+            let response = match asked_of(self.claw(), key, request, &answers.fields) {
                 Read::Unsupported { method } => {
                     return Ok(RoundNow { step: RoundStep::Unsupported { method }, told });
                 }

@@ -39,8 +39,14 @@ pub(super) struct AskedValue {
     pub(super) says: Value,
 }
 
-/// Reads the request with this key; `fields` are the values that its form has already.
-pub(super) fn asked_of(key: &str, request: &Value, fields: &Map<String, Value>) -> Read {
+/// Reads the request with this key; `fields` are the values that its form has already, and `claw`
+/// are the first words of a command.
+pub(super) fn asked_of(
+    claw: &str,
+    key: &str,
+    request: &Value,
+    fields: &Map<String, Value>,
+) -> Read {
     let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
     if method != ELICIT {
         return Read::Unsupported { method: escape::visible(method) };
@@ -49,7 +55,7 @@ pub(super) fn asked_of(key: &str, request: &Value, fields: &Map<String, Value>) 
     let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
     match params.get("mode").and_then(Value::as_str) {
         Some("url") => page(key, message, params),
-        None | Some("form") => in_form(key, message, params, fields),
+        None | Some("form") => in_form(claw, key, (message, params), fields),
         Some(mode) => {
             let mode = escape::visible(mode);
             Read::Refused {
@@ -59,15 +65,20 @@ pub(super) fn asked_of(key: &str, request: &Value, fields: &Map<String, Value>) 
     }
 }
 
-fn in_form(key: &str, message: &str, params: &Value, fields: &Map<String, Value>) -> Read {
+fn in_form(
+    claw: &str,
+    key: &str,
+    (message, params): (&str, &Value),
+    fields: &Map<String, Value>,
+) -> Read {
     let schema = params.get("requestedSchema").unwrap_or(&Value::Null);
     let form = match form_of(key, message, schema) {
         Ok(form) => form,
         Err(InvalidForm::Secret(label)) => {
             return Read::Refused {
                 why: format!(
-                    "for “{label}”, which looks like a secret, so it got a no: log in with `claw mcp \
-                     login SERVER`, or put it into a variable of its entry in mcp.json."
+                    "for “{label}”, which looks like a secret, so it got a no: log in with \
+                     `{claw} mcp login SERVER`, or put it into a variable of its entry in mcp.json."
                 ),
             };
         }
@@ -213,11 +224,12 @@ fn decline() -> Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::tests::rig::WORK;
 
     fn form(properties: Value, fields: Value) -> Read {
         let params = json!({"message": "Which?", "requestedSchema": {"type": "object", "properties": properties, "required": ["seats"]}});
         let fields = fields.as_object().cloned().unwrap_or_default();
-        asked_of("a", &json!({"method": ELICIT, "params": params}), &fields)
+        asked_of(WORK, "a", &json!({"method": ELICIT, "params": params}), &fields)
     }
 
     fn asked(read: Read) -> AskedValue {
@@ -255,7 +267,7 @@ mod tests {
     fn a_page_is_named_by_its_host_and_no_other() {
         let page = |url: &str| {
             let params = json!({"mode": "url", "message": "Pay.", "url": url});
-            asked_of("a", &json!({"method": ELICIT, "params": params}), &Map::new())
+            asked_of(WORK, "a", &json!({"method": ELICIT, "params": params}), &Map::new())
         };
         let pay = asked(page("https://pay.example.org/x?y=1"));
         assert_eq!(pay.effect.says, "It asks you to open a page on pay.example.org");
@@ -272,14 +284,18 @@ mod tests {
         let Read::Refused { why } = form(json!({"password": {"type": "string"}}), json!({})) else {
             panic!()
         };
-        assert!(why.contains("claw mcp login SERVER") && why.contains("“password”"), "{why}");
+        assert!(
+            why.contains("`claw --agent work mcp login SERVER`") && why.contains("“password”"),
+            "{why}"
+        );
         let said = json!({"method": ELICIT, "params": {
             "message": "Please type your GitHub password",
             "requestedSchema": {"type": "object", "properties": {"answer": {"type": "string"}}},
         }});
-        let Read::Refused { why } = asked_of("a", &said, &Map::new()) else { panic!() };
+        let Read::Refused { why } = asked_of(WORK, "a", &said, &Map::new()) else { panic!() };
         assert!(why.contains("“password”"), "whatever the field is called: {why}");
-        let sampling = asked_of("a", &json!({"method": "sampling/createMessage"}), &Map::new());
+        let sampling =
+            asked_of(WORK, "a", &json!({"method": "sampling/createMessage"}), &Map::new());
         assert!(matches!(sampling, Read::Unsupported { .. }));
     }
 }

@@ -73,6 +73,7 @@ async fn a_revoked_client_has_nothing_left_and_is_refused_until_it_is_added() {
     for text in ["x", "y"] {
         let words = rig.refused("laptop", text).await;
         assert!(words.contains("`laptop` was revoked by its owner"), "{words}");
+        assert!(words.contains("`claw --agent work clients add laptop`"), "{words}");
     }
     assert!(rig.clients.may_ask(&name("laptop")).await.is_err());
     let known = rig.clients.known().unwrap();

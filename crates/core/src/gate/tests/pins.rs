@@ -51,11 +51,12 @@ async fn what_is_offered_leaves_out_what_is_withheld() {
     let later = rig.again(ALLOW);
     let offered = later.gate.catalog().offered().await;
     assert!(!offered.specs.iter().any(|spec| spec.name == "legacy__echo"));
-    assert!(
-        offered.notices.iter().any(|notice| notice.contains("legacy/echo")),
-        "{:?}",
-        offered.notices
-    );
+    let told = offered.notices.iter().find(|notice| notice.contains("legacy/echo")).unwrap();
+    for next in ["`claw --agent work tools diff`", "`claw --agent work tools accept legacy`"] {
+        assert!(told.contains(next), "{told}");
+    }
+    let refused = later.gate.catalog().accept("broken", OWNER).await.unwrap_err().to_string();
+    assert!(refused.contains("`claw --agent work tools diff`"), "{refused}");
     let third = rig.again(ALLOW).gate.catalog().offered().await;
     assert!(
         !third.notices.iter().any(|notice| notice.contains("legacy/echo")),

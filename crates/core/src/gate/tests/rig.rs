@@ -26,6 +26,8 @@ use crate::store::{Artifacts, CallRow, Store};
 use crate::undo::TurnSnapshots;
 
 pub(crate) const OWNER: &str = "console:uid:1";
+/// The first words of a command that acts on a named agent.
+pub(crate) const WORK: &str = "claw --agent work";
 pub(crate) const SECRET: &str = "s3cr3t-value-0001";
 /// Every tool of the server may run without a question.
 pub(crate) const ALLOW: &str =
@@ -107,6 +109,7 @@ impl Rig {
                 harmless_variables: Vec::new(),
                 zone: jiff::tz::TimeZone::UTC,
                 preview_job: crate::calls::PreviewJob::none(),
+                claw: WORK.to_owned(),
             },
             limits: CallLimits {
                 tool_result_bytes: 1024,
@@ -122,6 +125,7 @@ impl Rig {
                 server_instructions_bytes: 200,
                 tools: crate::config::Tools::default(),
                 program: "test".into(),
+                claw: WORK.to_owned(),
             },
         };
         change(&mut settings);
@@ -153,6 +157,7 @@ impl Rig {
                 home.join("snapshots"),
                 home.join("w"),
                 Limits::default(),
+                WORK.to_owned(),
             ),
             tool_timeout: Duration::from_secs(10),
             calls_at_once: 8,

@@ -265,6 +265,7 @@ async fn a_value_that_looks_like_a_secret_is_not_passed_on() {
         let refused = rig.gate.calls().decide(&name.approval, &give(json!(secret)), OWNER).await;
         let Err(DecideError::NotOffered(why)) = refused else { panic!("{refused:?}") };
         assert!(why.contains("looks like a secret"), "{why}");
+        assert!(why.contains("`claw --agent work mcp login NAME`"), "{why}");
         assert!(!rig.audited(&call).contains(secret));
     }
 }

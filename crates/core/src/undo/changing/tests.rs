@@ -9,6 +9,7 @@ use std::thread;
 use super::super::TurnSnapshots;
 use super::super::record::State;
 use crate::domain::{SessionId, TurnId};
+use crate::gate::tests::rig::WORK;
 use crate::snapshot::{Limits, SnapshotFolder};
 use crate::store::Store;
 
@@ -20,7 +21,8 @@ async fn a_call_that_is_cut_at_its_beginning_is_not_counted_behind_the_end_of_it
     fs::create_dir(&workspace).unwrap();
     let store = Store::open(&home.path().join("claw.db")).unwrap();
     let folder = home.path().join("snapshots");
-    let snapshots = TurnSnapshots::new(store, folder, workspace, Limits::default());
+    let snapshots =
+        TurnSnapshots::new(store, folder, workspace, Limits::default(), WORK.to_owned());
     let turn = TurnId { session: SessionId::new("s").unwrap(), seq: 1 };
 
     let place = snapshots.shared.place();
@@ -54,7 +56,13 @@ async fn of_two_calls_side_by_side_the_one_that_knows_why_tells() {
     fs::write(workspace.join("a"), "x").unwrap();
     let store = Store::open(&home.path().join("claw.db")).unwrap();
     let limits = Limits { files_max: 0, ..Limits::default() };
-    let snapshots = TurnSnapshots::new(store, home.path().join("snapshots"), workspace, limits);
+    let snapshots = TurnSnapshots::new(
+        store,
+        home.path().join("snapshots"),
+        workspace,
+        limits,
+        WORK.to_owned(),
+    );
     let turn = TurnId { session: SessionId::new("s").unwrap(), seq: 1 };
 
     let mut first = pin!(snapshots.before_change(&turn));

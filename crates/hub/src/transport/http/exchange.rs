@@ -327,7 +327,7 @@ impl Shared {
             body,
             unset: unset.map(|(name, _)| name.as_str()),
             has_token: !self.headers.is_empty(),
-            server: self.bearer.as_ref().map(|bearer| bearer.server()),
+            login: self.bearer.as_ref().map(|bearer| bearer.command()),
             had_login: post.login.is_some(),
         };
         if status == StatusCode::FORBIDDEN

@@ -74,8 +74,8 @@ pub(super) struct Refusal<'a> {
     pub(super) unset: Option<&'a str>,
     /// The entry has an `Authorization` or a similar header.
     pub(super) has_token: bool,
-    /// The server, where it is one to which claw can log in.
-    pub(super) server: Option<&'a str>,
+    /// The command that logs in to the server, where claw can.
+    pub(super) login: Option<String>,
     /// A login's token was sent.
     pub(super) had_login: bool,
 }
@@ -85,7 +85,7 @@ impl Refusal<'_> {
     pub(super) fn in_words(&self) -> String {
         let status = self.status.as_u16();
         let next = match status {
-            401 => self.login(),
+            401 => self.needs_login(),
             403 if self.missing_rights().is_some() => self.rights(),
             403 => "it refuses access: the token may lack a right, or the server takes requests \
                     from other places only"
@@ -116,26 +116,24 @@ impl Refusal<'_> {
         }
     }
 
-    fn login(&self) -> String {
+    fn needs_login(&self) -> String {
         if let Some(unset) = self.unset {
             return format!(
                 "it needs a login, and its header `{unset}` holds a variable that is not set: set \
                  it in claw's environment"
             );
         }
-        if let Some(server) = self.server.filter(|_| self.had_login) {
-            return format!(
-                "it does not take claw's login any more: run `claw mcp login {server}`"
-            );
+        if let Some(login) = self.login.as_ref().filter(|_| self.had_login) {
+            return format!("it does not take claw's login any more: run `{login}`");
         }
         if self.has_token {
             return "it does not take the token in `headers`, which may be wrong or too old: get a \
                     new one"
                 .to_owned();
         }
-        if let Some(server) = self.server {
+        if let Some(login) = &self.login {
             return format!(
-                "it needs a login: run `claw mcp login {server}`, or add \"headers\": \
+                "it needs a login: run `{login}`, or add \"headers\": \
                  {{\"Authorization\": \"Bearer ${{TOKEN}}\"}} to its entry in mcp.json"
             );
         }
@@ -153,10 +151,10 @@ impl Refusal<'_> {
 
     fn rights(&self) -> String {
         let rights = self.missing_rights().unwrap_or_default();
-        match self.server {
-            Some(server) => format!(
-                "it wants rights for this that claw's login does not have ({rights}): run `claw \
-                 mcp login {server}`, which asks for them"
+        match &self.login {
+            Some(login) => format!(
+                "it wants rights for this that claw's login does not have ({rights}): run \
+                 `{login}`, which asks for them"
             ),
             None => format!("the token in `headers` lacks rights for this ({rights}): get another"),
         }
@@ -212,4 +210,27 @@ pub(super) fn no_message(content_type: &str) -> String {
     }
     let kind = if kind.is_empty() { "no content type" } else { cut(&kind, 100) };
     format!("it answered with {kind} and not with MCP: check the `url` in mcp.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_is_named_by_the_command_of_that_agent() {
+        let headers = HeaderMap::new();
+        for had_login in [false, true] {
+            let refusal = Refusal {
+                status: StatusCode::UNAUTHORIZED,
+                headers: &headers,
+                body: b"",
+                unset: None,
+                has_token: false,
+                login: Some("claw --agent work mcp login corp".to_owned()),
+                had_login,
+            };
+            let told = refusal.in_words();
+            assert!(told.contains("run `claw --agent work mcp login corp`"), "{told}");
+        }
+    }
 }

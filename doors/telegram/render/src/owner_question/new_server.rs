@@ -13,6 +13,8 @@ use crate::doors::clock::Clock;
 #[derive(Clone, Copy, Debug)]
 pub struct NewServer<'a> {
     pub id: &'a str,
+    /// The first words of a command.
+    pub claw: &'a str,
     pub server: &'a str,
     /// What it says about itself, in claw's words, made visible already.
     pub says: &'a str,
@@ -24,7 +26,7 @@ impl NewServer<'_> {
     pub fn message(&self, shown: QuestionView<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let server = escape::visible(self.server);
         let code = Style { code: true, ..Style::PLAIN };
-        let command = format!("claw mcp trust {}", command_line([self.server]));
+        let command = format!("{} mcp trust {}", self.claw, command_line([self.server]));
         let (head, last) = match shown {
             QuestionView::Asked => {
                 (format!("New server: {server}"), "\nUntil you choose, each call asks.".to_owned())
@@ -82,7 +84,8 @@ mod tests {
     fn it_fits_a_screen_and_has_three_answers() {
         let says =
             "26 tools: 12 say they only read, 3 say they destroy.\nRuns npx -y @acme/weather";
-        let server = NewServer { id: "k3v9", server: "weather", says, first_seen_ms: 0 };
+        let claw = "claw --agent work";
+        let server = NewServer { id: "k3v9", claw, server: "weather", says, first_seen_ms: 0 };
         let (part, keyboard) = server.message(QuestionView::Asked, &Clock::system());
         assert!(part.text.starts_with("New server: weather\n26 tools"), "{}", part.text);
         assert!(part.text.ends_with("Until you choose, each call asks."), "{}", part.text);
@@ -95,5 +98,7 @@ mod tests {
         let (part, keyboard) = server.message(shown, &Clock::system());
         assert!(part.text.starts_with("weather: ✅ hints believed, by Anna, "), "{}", part.text);
         assert!(part.text.contains(Trust::Hints.says()) && keyboard.is_empty(), "{}", part.text);
+        let change = "To change it: claw --agent work mcp trust weather";
+        assert!(part.text.ends_with(change), "{}", part.text);
     }
 }
