@@ -154,6 +154,7 @@ fn a_question_is_shown_by_its_id_whichever_agent_has_asked_it() {
     assert_eq!(whole, house.claw(&["--agent", "work", "approvals", id]).expect(0).out);
     assert!(whole.contains("docs/look") && whole.contains(id), "{whole}");
     house.claw(&["approvals", "nothing"]).expect_mistake(&["no question"]);
+    hinted.provider.push(Answer::text("done"));
     house.claw(&["deny", id]).expect(0);
     house.is_whole();
 }
