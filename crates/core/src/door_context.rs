@@ -12,8 +12,7 @@ use jiff::tz::TimeZone;
 
 use crate::chat_commands::ChatCommands;
 use crate::clients::Clients;
-use crate::config::claw;
-use crate::domain::{Origin, SessionId};
+use crate::domain::{Origin, SessionId, claw};
 use crate::heartbeats::Heartbeats;
 use crate::jobs::Jobs;
 use crate::mail::{Instance, Mail, MailError};

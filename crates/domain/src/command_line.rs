@@ -1,7 +1,16 @@
-//! The words of a command as one line that says exactly which words they are. Must not know what a
-//! command does.
+//! The words of a command as one line that says exactly which words they are, and the first words
+//! of claw's own. Must not know what a command does.
 
 use crate::escape;
+
+/// The agent that a home has without a word in `claw.toml`, and that is meant where none is named.
+pub const MAIN_AGENT: &str = "main";
+
+/// The first words of a command that acts on this agent, as claw prints it: ids, numbers and
+/// folders of one agent are other things at another.
+pub fn claw(agent: &str) -> String {
+    if agent == MAIN_AGENT { "claw".to_owned() } else { format!("claw --agent {agent}") }
+}
 
 /// The line. A word that holds more than plain letters stands in quotes, so that two different
 /// lists of words never look alike. What is invisible is spelled out.

@@ -70,7 +70,7 @@ pub use client::{
     client_of, client_of_call, client_of_calls, client_of_session, may_answer_about,
 };
 pub use command::ChatCommand;
-pub use command_line::command_line;
+pub use command_line::{MAIN_AGENT, claw, command_line};
 pub use compaction::{Compaction, CutResult, KeptWords};
 pub use denied_by::DeniedBy;
 pub use draft_message::{DraftMessage, RunningCall};

@@ -2,7 +2,7 @@
 //! is printed, and words as a shell takes them. Must not know which command that is.
 
 use super::clean::clean;
-pub use crate::config::claw;
+pub use crate::domain::claw;
 
 /// A word as a shell takes it whole.
 pub fn quoted(text: &str) -> String {

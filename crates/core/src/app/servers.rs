@@ -10,8 +10,8 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{LiveSettings, jobs, notes, openings, variables};
-use crate::config::{BEHIND, Config, MAIN, Tools, claw};
-use crate::domain::{OwnServer, OwnServerName, inherit};
+use crate::config::{BEHIND, Config, MAIN, Tools};
+use crate::domain::{OwnServer, OwnServerName, claw, inherit};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, HubSettings, login, secrets, supervisor};
 use crate::redact::Redactor;

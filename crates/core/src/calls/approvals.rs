@@ -30,12 +30,12 @@ pub(super) struct Standing {
 
 enum Given {
     Grant(NewGrant),
-    Mode(NewMode),
+    Mode(Box<NewMode>),
 }
 
 impl Standing {
     pub(super) fn mode(mode: NewMode, reach: Reach) -> Self {
-        Self { given: Given::Mode(mode), reach }
+        Self { given: Given::Mode(Box::new(mode)), reach }
     }
 
     /// The number of the grant that it becomes, which the mode `ask` needs none of, and its words.

@@ -13,7 +13,7 @@ use super::toml_fault::line_of;
 use crate::domain::AgentCard;
 
 /// The agent that the settings outside of `[agents]` describe.
-pub const MAIN: &str = "main";
+pub use crate::domain::MAIN_AGENT as MAIN;
 /// The longest name of an agent, in bytes: it becomes the name of a folder.
 pub const AGENT_NAME_BYTES_MAX: usize = 32;
 /// The most agents of one home.
@@ -70,12 +70,6 @@ pub(super) fn names(
         return Err(wrong(agents.span().start, message));
     }
     Ok(names.into_iter().collect())
-}
-
-/// The first words of a command that acts on this agent, as claw prints it: ids, numbers and
-/// folders of one agent are other things at another.
-pub fn claw(agent: &str) -> String {
-    if agent == MAIN { "claw".to_owned() } else { format!("claw --agent {agent}") }
 }
 
 /// Whether an agent may have this name, and its folder.

@@ -51,7 +51,7 @@ use claw_toml_fault as toml_fault;
 /// The known name that a wrong one most likely stands for.
 pub use claw_toml_fault::closest;
 
-pub use agents::{MAIN, claw, is_agent_name};
+pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
 pub use behind::BEHIND;
 pub use doors::{Bot, BotHelp, BotNote, DoorNotes, DoorSection, DoorSections, DoorTexts};

@@ -70,6 +70,11 @@ pub(crate) struct RigSettings {
 
 pub(crate) type Change = fn(&mut RigSettings);
 
+fn snapshots_at(home: &Path, store: Store) -> TurnSnapshots {
+    let (folder, workspace) = (home.join("snapshots"), home.join("w"));
+    TurnSnapshots::new(store, folder, workspace, Limits::default(), WORK.to_owned())
+}
+
 impl Rig {
     /// One server a mode of the stranger, named like it.
     pub(crate) fn new(servers: &[&str], policy: &str) -> Self {
@@ -152,13 +157,7 @@ impl Rig {
             calls: Arc::new(calls),
             catalog,
             redactor,
-            snapshots: TurnSnapshots::new(
-                store.clone(),
-                home.join("snapshots"),
-                home.join("w"),
-                Limits::default(),
-                WORK.to_owned(),
-            ),
+            snapshots: snapshots_at(&home, store.clone()),
             tool_timeout: Duration::from_secs(10),
             calls_at_once: 8,
         }));
