@@ -52,19 +52,7 @@ pub async fn ask<D: ChatDoor>(
     old: Option<&PostedQuestion>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, MailError> {
-    door.shared().set_asking(to, &row.id, true);
-    let asked = send_and_note(door, to, row, old, given_up).await;
-    door.shared().set_asking(to, &row.id, false);
-    asked
-}
-
-async fn send_and_note<D: ChatDoor>(
-    door: &D,
-    to: &Address,
-    row: &AskedQuestion,
-    old: Option<&PostedQuestion>,
-    given_up: &Mutex<HashSet<ApprovalId>>,
-) -> Result<bool, MailError> {
+    let _asking = door.shared().begin_asking(to, &row.id);
     let question = as_read_in(door, to, &row.question);
     match sparingly(|| door.ask(to, 0, &question)).await {
         Ok(asked) => {

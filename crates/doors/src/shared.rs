@@ -48,6 +48,19 @@ pub struct DoorState<T> {
     ended: Notify,
 }
 
+/// A question that is on its way into a message. Whoever sends it may be stopped.
+#[must_use]
+pub struct Asking<'a> {
+    asking: &'a Mutex<HashSet<(Address, ApprovalId)>>,
+    question: (Address, ApprovalId),
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.question);
+    }
+}
+
 impl<T> DoorState<T> {
     pub fn new(context: Context) -> Self {
         Self {
@@ -117,13 +130,12 @@ impl<T> DoorState<T> {
         asking.contains(&(to.clone(), id.clone()))
     }
 
-    pub fn set_asking(&self, to: &Address, id: &ApprovalId, is: bool) {
+    /// The question is on its way until what this gives is dropped.
+    pub fn begin_asking(&self, to: &Address, id: &ApprovalId) -> Asking<'_> {
+        let question = (to.clone(), id.clone());
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        if is {
-            asking.insert((to.clone(), id.clone()))
-        } else {
-            asking.remove(&(to.clone(), id.clone()))
-        };
+        asking.insert(question.clone());
+        Asking { asking: &self.asking, question }
     }
 
     pub fn has_caught_up(&self) -> bool {
