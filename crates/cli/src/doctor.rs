@@ -32,7 +32,7 @@ use crate::doors::reached;
 use crate::hub::ServerState;
 use crate::hub::manifest::{self, ManifestError};
 use crate::store::Store;
-use crate::whose::claw;
+use crate::whose::{as_reached, claw};
 
 /// How long Telegram has to say whose token it is.
 const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
@@ -163,12 +163,6 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
         }
     }
     Ok(repaired)
-}
-
-/// Words about a repair, whose commands are for the agent that is repaired: another one's audit is
-/// not to be accepted by what is printed here.
-fn as_reached(text: &str, claw: &str) -> String {
-    text.replace("`claw ", &format!("`{claw} "))
 }
 
 async fn look(overrides: Overrides, report: &mut Report) {
@@ -420,20 +414,4 @@ async fn servers(app: &App, report: &mut Report) {
 /// What to do about a server that does not work.
 fn next_step(app: &App, name: &str) -> String {
     format!("mend its entry in mcp.json, then `{} mcp test {name}` tries it", claw(app))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_command_of_a_repair_names_the_agent_that_is_repaired() {
-        let text = "`claw audit verify` says it, and `claw audit anchor --accept` takes it.";
-        assert_eq!(as_reached(text, &reached::claw(MAIN)), text);
-        assert_eq!(
-            as_reached(text, &reached::claw("work")),
-            "`claw --agent work audit verify` says it, and `claw --agent work audit anchor \
-             --accept` takes it."
-        );
-    }
 }

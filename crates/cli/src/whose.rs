@@ -98,6 +98,12 @@ pub fn claw(app: &App) -> String {
     reached::claw(&app.config.agent.name)
 }
 
+/// Words that were made where nobody knows the agent, with commands that act on it: another one's
+/// audit is not to be accepted by what is printed here.
+pub fn as_reached(text: &str, claw: &str) -> String {
+    text.replace("`claw ", &format!("`{claw} "))
+}
+
 /// Says on stderr where else something waits for an answer.
 pub fn tell_of_others(app: &App) -> Result<(), StoreError> {
     for other in app.other_stores().into_iter().filter(|other| other.path.is_file()) {
@@ -110,4 +116,21 @@ pub fn tell_of_others(app: &App) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::MAIN;
+
+    #[test]
+    fn each_command_of_a_repair_names_the_agent_that_is_repaired() {
+        let text = "`claw audit verify` says it, and `claw audit anchor --accept` takes it.";
+        assert_eq!(as_reached(text, &reached::claw(MAIN)), text);
+        assert_eq!(
+            as_reached(text, &reached::claw("work")),
+            "`claw --agent work audit verify` says it, and `claw --agent work audit anchor \
+             --accept` takes it."
+        );
+    }
 }

@@ -13,7 +13,7 @@ use crate::ask_person::{self, agreed};
 use crate::config::{ImportedHeartbeat, import_heartbeats, with_heartbeats};
 use crate::durable;
 use crate::fail::UserError;
-use crate::whose::claw;
+use crate::whose::{as_reached, claw};
 use crate::{fail, out};
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -35,9 +35,8 @@ pub fn run(app: &App, file: &Path, yes: bool, as_json: bool) -> anyhow::Result<E
     };
     let zone = &app.config.zone;
     let mut found = import_heartbeats(&text, &existing, zone).map_err(cannot)?;
-    let as_typed = |why: String| why.replace("`claw ", &format!("`{} ", claw(app)));
-    for one in &mut found {
-        one.entry = one.entry.clone().map_err(as_typed);
+    for why in found.iter_mut().filter_map(|one| one.entry.as_mut().err()) {
+        *why = as_reached(why, &claw(app));
     }
     let possible = found.iter().filter(|one| one.entry.is_ok()).count();
     let can_ask = yes || ask_person::possible();

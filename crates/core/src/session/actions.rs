@@ -166,10 +166,8 @@ impl Drive<'_> {
             _ => Vec::new(),
         };
         let tool = format!("{}/{}", action.server, action.tool);
-        let for_user = {
-            let claw = self.worker.gate.calls().claw();
-            words_for_user(&tool, claw, self.session.as_str(), &outcome)
-        };
+        let claw = self.worker.gate.calls().claw();
+        let for_user = words_for_user(&tool, claw, self.session.as_str(), &outcome);
         if let Some(text) = for_user {
             self.tell_all(&told, &OutboundBody::Notice { text });
         }
