@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::program::{House, Running, SOON, eventually, example};
-use crate::serve_rig::revoke;
+use crate::serve_rig::{asked_again, revoke};
 
 /// A process that serves over HTTP, and what it takes to talk to it.
 pub struct Served {
@@ -141,9 +141,12 @@ impl Served {
 
     /// A call of a tool, as a client of before 2026-07-28 makes it.
     pub fn calls(&self, token: &str, tool: &str, arguments: &Value) -> Value {
-        let got = self.with_token(token, &called(tool, arguments));
-        assert_eq!(got.status, 200, "{got:?}");
-        got.rpc()["result"].clone()
+        let once = || {
+            let got = self.with_token(token, &called(tool, arguments));
+            assert_eq!(got.status, 200, "{got:?}");
+            got.rpc()["result"].clone()
+        };
+        asked_again(once, |result| result["_meta"]["claw/call"]["state"] == "running")
     }
 }
 
