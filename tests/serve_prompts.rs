@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::program::{House, example};
 use crate::serve_http::Served;
-use crate::serve_rig::{Client, ERAS, Era, revoke};
+use crate::serve_rig::{Client, ERAS, Era, asked_again, revoke};
 
 const TOOLS: &[&str] = &["--client", "laptop", "--tools"];
 /// A client is told to ask again at once.
@@ -55,13 +55,18 @@ impl Client {
         let (service, handle) = self.service();
         let params = GetPromptRequestParams::new(name)
             .with_arguments(arguments.as_object().cloned().unwrap_or_default());
-        handle.block_on(service.get_prompt(params)).map_err(|error| match error {
-            ServiceError::McpError(error) => Refused {
-                code: error.code.0,
-                words: error.message.into_owned(),
-                data: error.data.unwrap_or_default(),
-            },
-            other => panic!("{other}"),
+        let got = || {
+            handle.block_on(service.get_prompt(params.clone())).map_err(|error| match error {
+                ServiceError::McpError(error) => Refused {
+                    code: error.code.0,
+                    words: error.message.into_owned(),
+                    data: error.data.unwrap_or_default(),
+                },
+                other => panic!("{other}"),
+            })
+        };
+        asked_again(got, |got| {
+            got.as_ref().is_err_and(|refused| refused.data["claw/call"]["state"] == "running")
         })
     }
 }

@@ -222,7 +222,7 @@ fn garbage_on_stdout() {
 #[test]
 fn a_server_that_never_says_a_word() {
     let strange = Strange::new("mute", "echo");
-    strange.house.write("claw.toml", "[limits]\nserver_start_s = 2\n");
+    strange.house.write("claw.toml", "[limits]\nserver_start_s = 6\n");
     for _ in 0..2 {
         let seen = strange.turn();
         seen.person_sees("The server `mute` is still starting");
