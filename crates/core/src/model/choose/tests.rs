@@ -7,6 +7,9 @@ use super::{ChooseError, Chosen, RetryPolicy, choose, choose_of};
 use crate::config::TYPED_MODEL;
 use crate::config::model::ModelSection;
 
+/// A port that tests beside this one are never given, as they may be one that is free.
+const NOBODY_LISTENS: &str = "http://127.0.0.1:1";
+
 fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
@@ -121,10 +124,7 @@ async fn no_why_and_no_error_holds_a_key() {
 
 #[tokio::test]
 async fn an_ollama_that_is_not_there_or_has_nothing_is_an_error() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let closed = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
-    let text = error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &closed)]).await;
+    let text = error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", NOBODY_LISTENS)]).await;
     assert!(text.contains("no Ollama at"), "{text}");
     assert_eq!(name("", &[("CLAW_AGENT", "ollama"), ("CLAW_MODEL", "qwen")]).await, "ollama/qwen");
 }
@@ -223,10 +223,7 @@ async fn a_llama_cpp_server_says_that_it_is_one() {
 
 #[tokio::test]
 async fn a_model_without_any_provider_is_an_error_and_not_the_demo() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let closed = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
-    match pick("", &[("OLLAMA_HOST", &closed), ("CLAW_MODEL", "gpt-9")]).await {
+    match pick("", &[("OLLAMA_HOST", NOBODY_LISTENS), ("CLAW_MODEL", "gpt-9")]).await {
         Ok(chosen) => assert_eq!(
             chosen.model.provider(),
             "openai-compatible",
@@ -242,9 +239,6 @@ type Told<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
 /// Where a section reads no variable, no sentence about it sends anybody to one.
 #[tokio::test]
 async fn a_sentence_names_the_setting_that_is_in_force() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let closed = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
     // Each with the variable, and with the key of the section in its place.
     let cases: [Told<'_>; 8] = [
         ("", &[("CLAW_AGENT", "openai-compatible")], "CLAW_BASE_URL"),
@@ -259,8 +253,8 @@ async fn a_sentence_names_the_setting_that_is_in_force() {
             &[],
             "set `[model] model`",
         ),
-        ("", &[("CLAW_AGENT", "ollama"), ("CLAW_BASE_URL", &closed)], "set CLAW_BASE_URL"),
-        ("agent = 'ollama'", &[("OLLAMA_HOST", &closed)], "set OLLAMA_HOST"),
+        ("", &[("CLAW_AGENT", "ollama"), ("CLAW_BASE_URL", NOBODY_LISTENS)], "set CLAW_BASE_URL"),
+        ("agent = 'ollama'", &[("OLLAMA_HOST", NOBODY_LISTENS)], "set OLLAMA_HOST"),
         ("agent = 'claude'", &[], "ANTHROPIC_API_KEY, or `[model] api_key`"),
         ("agent = 'gemini'\nbase_url = 'https://x.example'", &[], "`[model] base_url` asks"),
     ];
