@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::wires::asking::*;
 use crate::wires::{Answer, Call, StandIn, Then, Turn, WIRES, Wire};
 
-/// A port that tests beside this one are never given, as they may be one that is free.
+/// No test is given port 1. A port that was free a moment ago may be that of another test.
 const NOBODY_LISTENS: &str = "http://127.0.0.1:1";
 
 /// Every place at which a stream can be cut between two frames, and in the middle of each frame.

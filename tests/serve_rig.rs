@@ -37,9 +37,6 @@ pub enum Era {
 
 pub const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
-/// More than any machine needs. A call that never ends fails its test, and does not hang it.
-const ASKED_AGAIN_MAX: usize = 60;
-
 /// What a client says when it is asked.
 pub type Elicited = Arc<dyn Fn(&str) -> (ElicitationAction, Option<Value>) + Send + Sync>;
 
@@ -269,14 +266,9 @@ impl Drop for Client {
 /// The first answer to a call that says more than that it still runs. Clients are told to make the
 /// same call again then, and a busy machine takes longer than many tests let claw wait.
 pub fn asked_again<T>(mut called: impl FnMut() -> T, is_running: impl Fn(&T) -> bool) -> T {
-    let mut answer = called();
-    for _ in 0..ASKED_AGAIN_MAX {
-        if !is_running(&answer) {
-            break;
-        }
-        answer = called();
-    }
-    answer
+    let mut answer = None;
+    eventually("the call is over, or waits", || !is_running(answer.insert(called())));
+    answer.unwrap()
 }
 
 /// What `claw clients revoke` does to the client itself.

@@ -7,7 +7,7 @@ use super::{ChooseError, Chosen, RetryPolicy, choose, choose_of};
 use crate::config::TYPED_MODEL;
 use crate::config::model::ModelSection;
 
-/// A port that tests beside this one are never given, as they may be one that is free.
+/// No test is given port 1. A port that was free a moment ago may be that of another test.
 const NOBODY_LISTENS: &str = "http://127.0.0.1:1";
 
 fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
