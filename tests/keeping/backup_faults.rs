@@ -3,12 +3,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
+use claw_test_kit::skipped;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
+use rustix::process::Signal;
 
 use crate::keeping::damaged_audit::spoil;
 use crate::keeping::{beside, text};
@@ -69,6 +71,40 @@ fn settings_that_change_while_a_backup_is_made_are_in_it_as_they_were() {
     let left: Vec<_> = left.filter(|name| name.to_str().unwrap().ends_with(".part")).collect();
     assert!(left.is_empty(), "{left:?}");
     copy.is_whole();
+}
+
+/// What it has written by then is a copy of all secrets, at a place where nobody looks for it.
+#[test]
+fn a_backup_that_is_killed_leaves_nothing_at_its_place() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let folder = beside(&house, "kept");
+    fs::create_dir(&folder).unwrap();
+    if OpenOptions::new().write(true).custom_flags(OFlag::O_TMPFILE.bits()).open(&folder).is_err() {
+        skipped("this file system has no files without a name");
+        return;
+    }
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let pipe = house.home().join("artifacts").join(empty);
+    mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+    let file = folder.join("one.tar");
+    let backup = house.start(&["backup", text(&file)]);
+    let mut writer = None;
+    eventually("it reads what goes into the file", || {
+        let how = OFlag::O_NONBLOCK.bits();
+        writer = OpenOptions::new().write(true).custom_flags(how).open(&pipe).ok();
+        writer.is_some()
+    });
+    backup.signal(Signal::KILL);
+    backup.ends();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "a part of it is left");
+    // Whoever comes next has the name.
+    fs::remove_file(&pipe).unwrap();
+    house.claw(&["backup", text(&file)]).expect(0);
+    let taken = house.claw(&["backup", text(&file)]).expect(2).err;
+    assert!(taken.contains("is there already"), "{taken}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
 }
 
 #[test]

@@ -48,6 +48,8 @@ pub struct Disk {
     is_dir: Vec<bool>,
     /// As the running system sees it.
     names: HashMap<(Inode, String), Inode>,
+    /// Files that are in no folder, or were not when they were opened.
+    unnamed: HashMap<String, Inode>,
     lengths: HashMap<Inode, usize>,
     cursors: HashMap<Inode, usize>,
 }
@@ -69,6 +71,7 @@ impl Disk {
         path.split('/')
             .filter(|part| !part.is_empty())
             .try_fold(ROOT, |dir, part| self.names.get(&(dir, part.to_owned())).copied())
+            .or_else(|| self.unnamed.get(path).copied())
     }
 
     fn place(&self, path: &str) -> anyhow::Result<(Inode, String)> {
@@ -98,6 +101,12 @@ impl Disk {
         let inode = self.is_dir.len() - 1;
         self.name(vec![(dir, name, Some(inode))]);
         Ok(())
+    }
+
+    /// A new file in no folder. `path` is what its descriptor is called, and no folder's name.
+    pub fn create_unnamed(&mut self, path: &str) {
+        self.is_dir.push(false);
+        self.unnamed.insert(path.to_owned(), self.is_dir.len() - 1);
     }
 
     pub fn seek(&mut self, path: &str, to: usize) {

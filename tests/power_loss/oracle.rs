@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::disk::Files;
-use crate::play::Fact;
+use crate::play::{COPIES, Fact};
 use crate::record::Seat;
 
 /// What is wrong.
@@ -45,20 +45,25 @@ pub fn judge(
     for fact in facts.iter().filter(|fact| fact.word != "is ON" && promised(fact, seen)) {
         promise(seat, fact, &mut findings)?;
     }
-    if seen.iter().any(|seen| seen.starts_with("9: ") && seen.contains(" holds ")) {
-        copy(seat, files, &mut findings)?;
+    for (by, name) in COPIES {
+        if was_seen(seen, by, " holds ") {
+            copy(seat, files, name, &mut findings)?;
+        }
     }
     Ok(findings)
 }
 
 fn promised(fact: &Fact, seen: &[&str]) -> bool {
-    let by = |number: &str, word: &str| {
-        seen.iter().any(|seen| {
-            seen.strip_prefix(number)
-                .is_some_and(|said| said.starts_with([':', ' ']) && said.contains(word))
-        })
-    };
-    by(fact.by, fact.word) && !fact.until.is_some_and(|until| by(until, "begins"))
+    was_seen(seen, fact.by, fact.word)
+        && !fact.until.is_some_and(|until| was_seen(seen, until, "begins"))
+}
+
+/// Whether this command, or the effect, had this word.
+fn was_seen(seen: &[&str], by: &str, word: &str) -> bool {
+    seen.iter().any(|seen| {
+        seen.strip_prefix(by)
+            .is_some_and(|said| said.starts_with([':', ' ']) && said.contains(word))
+    })
 }
 
 fn promise(seat: &Seat, fact: &Fact, findings: &mut Findings) -> anyhow::Result<()> {
@@ -93,15 +98,16 @@ fn doctor(seat: &Seat, findings: &mut Findings) -> anyhow::Result<bool> {
 }
 
 /// A backup that was told is whole.
-fn copy(seat: &Seat, files: &Files, findings: &mut Findings) -> anyhow::Result<()> {
+fn copy(seat: &Seat, files: &Files, name: &str, findings: &mut Findings) -> anyhow::Result<()> {
     findings.promises += 1;
-    let kept = seat.path("copy.tar");
-    fs::write(&kept, files.get("/copy.tar").and_then(Option::as_deref).unwrap_or_default())?;
+    let kept = seat.path(name);
+    let there = files.get(&format!("/{name}")).and_then(Option::as_deref);
+    fs::write(&kept, there.unwrap_or_default())?;
     // Where no home is.
     fs::remove_dir_all(seat.user().join(".claw"))?;
     let (code, said) = seat.claw(&["restore", kept.to_str().unwrap_or_default()])?;
     if code != Some(0) {
-        findings.lost.push(format!("the backup that was told cannot be restored: {said}"));
+        findings.lost.push(format!("{name}, a backup that was told, cannot be restored: {said}"));
     }
     Ok(())
 }

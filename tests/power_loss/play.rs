@@ -16,6 +16,9 @@ pub struct Fact {
     pub until: Option<&'static str>,
 }
 
+/// The backups: the number of the command that tells one, and where it is.
+pub const COPIES: [(&str, &str); 2] = [("9", "copy.tar"), ("12", "second.tar")];
+
 fn ended(session: &str, turns: usize) -> String {
     format!(
         "SELECT count(*) >= {turns} FROM events WHERE session = '{session}' AND type = 'turn.ended'"
@@ -46,10 +49,12 @@ pub fn play(recorder: &mut Recorder) -> anyhow::Result<Vec<Fact>> {
     recorder.claw(&["ask", "--session", "other", "write b.txt: hello"], 3)?;
     let id = open_question(recorder)?;
     recorder.claw(&["deny", &id], 0)?;
-    let copy = recorder.seat.user().join("copy.tar");
-    recorder.claw(&["backup", copy.to_str().context("a path in UTF-8")?], 0)?;
+    let copy = |(_, name)| recorder.seat.user().join(name).display().to_string();
+    let [first, second] = COPIES.map(copy);
+    recorder.claw(&["backup", &first], 0)?;
     recorder.claw(&["panic", "on"], 0)?;
     recorder.claw(&["panic", "off"], 0)?;
+    recorder.claw_without_unnamed(&["backup", &second], 0)?;
     let fact = |by, word, promise: String| Fact { by, word, promise, until: None };
     let panic =
         |is: &str| format!("SELECT count(*) = 1 FROM meta WHERE key = 'panic' AND value {is} ''");

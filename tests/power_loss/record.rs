@@ -6,6 +6,7 @@
     reason = "the rig starts claw itself, as a person at a shell does"
 )]
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -100,22 +101,38 @@ pub struct Recorder {
     pub seat: Seat,
     pub disk: Disk,
     commands: usize,
+    /// Files without a name that a command has opened: their links under `/proc` and their paths.
+    unnamed: HashMap<String, String>,
 }
 
 impl Recorder {
     pub fn new() -> anyhow::Result<Self> {
-        Ok(Self { seat: Seat::new()?, disk: Disk::new(), commands: 0 })
+        Ok(Self { seat: Seat::new()?, disk: Disk::new(), commands: 0, unnamed: HashMap::new() })
     }
 
     /// Runs a command and gives back what it said. Its beginning and all its words are seen, behind
     /// its number.
     pub fn claw(&mut self, args: &[&str], code: i32) -> anyhow::Result<String> {
+        self.recorded(args, code, &[])
+    }
+
+    /// As [`Self::claw`], on a file system that has no files without a name: the call that makes
+    /// them is refused. Where they are made by `openat` (not on x86), nothing is refused.
+    pub fn claw_without_unnamed(&mut self, args: &[&str], code: i32) -> anyhow::Result<String> {
+        self.recorded(args, code, &["-e", "inject=open:error=EOPNOTSUPP"])
+    }
+
+    fn recorded(&mut self, args: &[&str], code: i32, faults: &[&str]) -> anyhow::Result<String> {
         self.commands += 1;
+        self.unnamed.clear();
         self.disk.seen(format!("{}: begins", self.commands));
         let (log, said) =
             (self.seat.path("trace"), self.seat.path(&format!("said-{}", self.commands)));
         let mut command = Command::new("strace");
-        command.args(["-f", "-y", "-xx", "-s", "100000000", "-e", CALLS, "-o"]).arg(&log);
+        command
+            .args(["-f", "-y", "-xx", "-s", "100000000", "-e", CALLS, "-o"])
+            .arg(&log)
+            .args(faults);
         command.arg(program()).args(args);
         self.seat.environment(&mut command);
         let out = File::options().create(true).append(true).open(&said)?;
@@ -145,22 +162,17 @@ impl Recorder {
     fn take(&mut self, call: &Syscall, began: usize, said: &Path) -> anyhow::Result<()> {
         let arg = |at: usize| call.args.get(at).map(String::as_str).unwrap_or_default();
         let descriptor = trace::path_of(arg(0));
-        let on = descriptor.as_deref().and_then(|path| self.on_disk(path));
+        let on = match &descriptor {
+            Some(path) => self.on_disk(path),
+            None => self.unnamed_on_disk(arg(0)),
+        };
         let named = |at: usize| {
-            trace::path_at(Some(arg(at)), arg(at + 1)).and_then(|path| self.on_disk(&path))
+            let path = trace::path_at(Some(arg(at)), arg(at + 1))?;
+            self.unnamed.get(&path).cloned().or_else(|| self.on_disk(&path))
         };
         let plain = |at: usize| trace::path_at(None, arg(at)).and_then(|path| self.on_disk(&path));
         match call.name.as_str() {
-            // The flags of the second stand in a structure.
-            "openat" | "openat2" => {
-                let flags = arg(2).to_owned();
-                let Some(path) = trace::path_of(&call.result) else { return Ok(()) };
-                self.saw_effect(&path, &flags);
-                if let Some(path) = self.on_disk(&path) {
-                    anyhow::ensure!(!flags.contains("O_TMPFILE"), "a file without a name");
-                    self.opened(&path, &flags)?;
-                }
-            }
+            "open" | "openat" | "openat2" => self.open(call)?,
             "write" | "writev" | "pwrite64" => {
                 let bytes = if call.name == "writev" {
                     trace::gathered(arg(1))
@@ -210,6 +222,19 @@ impl Recorder {
         Ok(())
     }
 
+    fn open(&mut self, call: &Syscall) -> anyhow::Result<()> {
+        // Those of `openat2` stand in a structure.
+        let flags = if call.name == "open" { call.args.get(1) } else { call.args.get(2) };
+        let flags = flags.map(String::as_str).unwrap_or_default();
+        if flags.contains("O_TMPFILE") {
+            self.opened_unnamed(&call.result);
+            return Ok(());
+        }
+        let Some(path) = trace::path_of(&call.result) else { return Ok(()) };
+        self.saw_effect(&path, flags);
+        self.on_disk(&path).map_or(Ok(()), |path| self.opened(&path, flags))
+    }
+
     fn opened(&mut self, path: &str, flags: &str) -> anyhow::Result<()> {
         if flags.contains("O_CREAT") {
             self.disk.create(path, false)?;
@@ -223,6 +248,24 @@ impl Recorder {
             self.disk.seek(path, 0);
         }
         Ok(())
+    }
+
+    fn opened_unnamed(&mut self, descriptor: &str) {
+        let number = descriptor.split_once('<').map_or(descriptor, |(number, _)| number);
+        let link = format!("/proc/self/fd/{number}");
+        match trace::unnamed_of(descriptor).and_then(|path| self.on_disk(&path)) {
+            Some(path) => {
+                self.disk.create_unnamed(&path);
+                self.unnamed.insert(link, path);
+            }
+            None => drop(self.unnamed.remove(&link)),
+        }
+    }
+
+    /// Only if it was opened so: other files that are in no folder any more are nobody's.
+    fn unnamed_on_disk(&self, descriptor: &str) -> Option<String> {
+        let path = trace::unnamed_of(descriptor).and_then(|path| self.on_disk(&path))?;
+        self.unnamed.values().any(|unnamed| *unnamed == path).then_some(path)
     }
 
     /// A tool's work lies on no recorded disk; that it was done is seen.

@@ -90,6 +90,11 @@ pub fn path_of(descriptor: &str) -> Option<String> {
     String::from_utf8(bytes?).ok()
 }
 
+/// The path under which strace names a file that was opened without one (open(2), `O_TMPFILE`).
+pub fn unnamed_of(descriptor: &str) -> Option<String> {
+    path_of(descriptor.strip_suffix("(deleted)")?)
+}
+
 /// A path argument, relative to the folder of `at` if it is not absolute.
 pub fn path_at(at: Option<&str>, path: &str) -> Option<String> {
     let path = String::from_utf8(bytes(path)?).ok()?;

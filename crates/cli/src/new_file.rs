@@ -8,13 +8,19 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::fail::UserError;
-use crate::durable::{self, Part};
+use crate::durable::{self, Part, Unnamed};
 
-/// A file under a passing name beside the one that it is to become. Dropped before
-/// [`Self::publish`], it leaves nothing.
+/// A file in the folder of the one that it is to become. Dropped before [`Self::publish`], it
+/// leaves nothing; killed before, nothing where the file system has files without a name.
 pub struct NewFile {
-    part: Part,
+    draft: Draft,
     path: PathBuf,
+}
+
+enum Draft {
+    Unnamed(Unnamed),
+    /// Under a passing name.
+    Part(Part),
 }
 
 impl NewFile {
@@ -32,18 +38,30 @@ impl NewFile {
             )));
         }
         remove_drafts_of(path);
-        let part = Part::beside(path)
-            .with_context(|| format!("cannot write beside {}", path.display()))?;
-        Ok(Self { part, path: path.to_owned() })
+        let draft = match Unnamed::beside(path) {
+            Some(unnamed) => Draft::Unnamed(unnamed),
+            None => Draft::Part(
+                Part::beside(path)
+                    .with_context(|| format!("cannot write beside {}", path.display()))?,
+            ),
+        };
+        Ok(Self { draft, path: path.to_owned() })
     }
 
     pub fn file(&mut self) -> &mut File {
-        &mut self.part.file
+        match &mut self.draft {
+            Draft::Unnamed(unnamed) => &mut unnamed.file,
+            Draft::Part(part) => &mut part.file,
+        }
     }
 
     /// Brings it to the disk and gives it its name, unless somebody has taken that meanwhile.
     pub fn publish(self) -> anyhow::Result<()> {
-        match self.part.publish(&self.path) {
+        let published = match self.draft {
+            Draft::Unnamed(unnamed) => unnamed.publish(&self.path),
+            Draft::Part(part) => part.publish(&self.path),
+        };
+        match published {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(taken(&self.path)),
             done => done.with_context(|| format!("{} cannot be written", self.path.display())),
         }

@@ -3,6 +3,7 @@
 //! one in use; `at` does the like by the handle of a folder. Must not know what is in a file.
 
 pub mod at;
+mod unnamed;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{CWD, FlockOperation, flock};
+
+pub use unnamed::Unnamed;
 
 const SUFFIX: &str = ".part";
 const OWNER_ONLY: u32 = 0o600;
