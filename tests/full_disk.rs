@@ -171,7 +171,9 @@ fn panic_on_and_the_doctor_work_on_a_disk_that_can_only_be_read() {
     let ran = behind(&house, shell, &mount, &["panic", "on"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
-        ran.out.contains("The stop switch is ON") && ran.err.contains("It is kept in"),
+        ran.out.contains("The stop switch is ON")
+            && ran.err.contains("It is kept in")
+            && ran.err.contains("after a restart of the machine the switch is off"),
         "{ran:?}"
     );
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], true);

@@ -1,6 +1,7 @@
 //! `claw panic on|off|status`: the stop switch. Must not know what runs: every process sees the
 //! switch by itself.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -93,9 +94,19 @@ fn on_by_flag(why: &anyhow::Error, as_json: bool) -> anyhow::Result<ExitCode> {
         })?);
     }
     tell(Some(&by), as_json)?;
-    let place = places.first().map(|place| place.display().to_string()).unwrap_or_default();
-    out::err_line(&format!("It is kept in {place}, because claw could not be opened: {why:#}."));
+    if let Some(place) = places.first() {
+        out::err_line(&kept_in(place, &format!("claw could not be opened: {why:#}")));
+    }
     Ok(ExitCode::from(fail::DONE))
+}
+
+fn kept_in(place: &Path, why: &str) -> String {
+    let ends = if flag::is_in_memory(place) {
+        " That is memory: after a restart of the machine the switch is off, so turn it on again."
+    } else {
+        ""
+    };
+    format!("It is kept in {}, because {why}.{ends}", place.display())
 }
 
 async fn set_in_app(app: App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -110,10 +121,7 @@ async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     match if on { set? } else { set.context("the stop switch stays ON")? } {
         SwitchKept::Stored => {}
         SwitchKept::InFile(place) => {
-            out::err_line(&format!(
-                "It is kept in {}, because the store cannot be written.",
-                place.display()
-            ));
+            out::err_line(&kept_in(&place, "the store cannot be written"));
         }
         SwitchKept::FileGone => {
             out::err_line(

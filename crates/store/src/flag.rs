@@ -49,6 +49,12 @@ pub fn raise(db: &Path, by: &str) -> io::Result<PathBuf> {
     Err(fault)
 }
 
+/// Whether a place of [`raise`] is in memory, so that a restart of the machine ends it.
+pub fn is_in_memory(place: &Path) -> bool {
+    // Beside the database it has its plain name.
+    !place.ends_with(NAME)
+}
+
 /// Who turned it on that way, if anybody did.
 pub fn raised(db: &Path) -> Option<String> {
     let place = places(db).into_iter().find(|place| ours(place))?;
