@@ -15,6 +15,7 @@ use serde_json::json;
 
 /// What is tried here needs no questions, but where one is asked for.
 const ALLOW: &str = "[[rule]]\nserver = \"filesystem\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
+const DENY: &str = "[[rule]]\ntool = \"*\"\ndecision = \"deny\"\nwhy = \"nothing runs today\"\n";
 
 /// Three owners with a private chat each.
 struct Chats {
@@ -23,12 +24,15 @@ struct Chats {
 }
 
 fn chats(toml: &str) -> Chats {
+    chats_at(House::new(), toml)
+}
+
+fn chats_at(house: House, toml: &str) -> Chats {
     let telegram = BotApi::start();
     let people = ["Anna", "Bob", "Carl"].map(|name| telegram.user(name));
     for one in &people {
         one.starts();
     }
-    let house = House::new();
     house.write("policy.toml", ALLOW);
     house.write("claw.toml", toml);
     let allowed = people.iter().map(|one| one.id.to_string()).collect::<Vec<_>>().join(",");
@@ -107,6 +111,65 @@ fn each_conversation_works_in_its_folder_and_its_undo_goes_by_that() {
     at.shows(0, "set for this conversation");
     let audited = at.rig.house.audit();
     assert_eq!(audited.iter().filter(|row| row["kind"] == "here").count(), 2, "{audited:?}");
+    at.rig.stop(gateway);
+}
+
+/// What is told to be in force is so in each folder at once, for its next call and for what waits.
+#[test]
+fn a_rule_that_changes_counts_in_every_folder() {
+    let at = chats("");
+    let gateway = at.rig.start();
+    let (one, two) = (folder(&at.rig, "one"), folder(&at.rig, "two"));
+    at.sets(0, &one);
+    at.sets(1, &two);
+    at.says(0, "write `before` to a.txt");
+    eventually("the turn is over", || at.turns_ended(0) == 1);
+    assert!(one.join("a.txt").exists());
+    at.says(1, "run `touch made`");
+    let asked = at.rig.telegram.wait_for_button(at.people[1].id, "Allow once");
+    at.rig.house.write("policy.toml", DENY);
+    at.rig.telegram.wait_for("the change is told", |world| {
+        let told = |message: &&Message| message.text.contains("in force from now on");
+        world.messages(at.people[0].id).find(told).map(drop)
+    });
+    at.says(0, "write `after` to b.txt");
+    at.taps(1, &asked, "Allow once");
+    for (who, turns) in [(0, 2), (1, 1)] {
+        eventually("the turn is over", || at.turns_ended(who) == turns);
+    }
+    assert!(!one.join("b.txt").exists(), "the rule did not count for a new call");
+    assert!(!two.join("made").exists(), "the rule did not count for what waited");
+    at.rig.stop(gateway);
+}
+
+/// What `/status` counts runs where the conversation works.
+#[test]
+fn a_status_is_that_of_the_conversations_folder() {
+    let waits = json!({"command": "mkfifo go; cat go", "needs": "write"}).to_string();
+    let starts = Turn::calls(&[Call::new("a", "bash__start", &waits)]);
+    let answers = [Answer::Turn(starts), Answer::text("It runs.")];
+    let provider = Threaded::start(Wire::OpenAi, answers);
+    let at = chats_at(House::at("openai-compatible", &provider.base_url), "");
+    at.rig.house.write("policy.toml", &ALLOW.replace("filesystem", "*"));
+    let gateway = at.rig.start();
+    let one = folder(&at.rig, "one");
+    at.sets(0, &one);
+    at.says(0, "/status");
+    at.shows(0, "background jobs: 0");
+    at.says(0, "begin");
+    eventually("the turn is over", || at.turns_ended(0) == 1);
+    eventually("the job is counted", || {
+        at.says(0, "/status");
+        let newest = at.shows(0, "background jobs: ").text;
+        newest.contains("background jobs: 1") && newest.contains("bash: up")
+    });
+    // In the configured workspace none runs.
+    at.says(1, "/status");
+    let elsewhere = at.shows(1, "background jobs: ").text;
+    assert!(
+        elsewhere.contains("background jobs: 0") && elsewhere.contains("bash: starts on"),
+        "{elsewhere}"
+    );
     at.rig.stop(gateway);
 }
 

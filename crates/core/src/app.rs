@@ -25,7 +25,7 @@ use crate::chat_commands::ChatCommands;
 use crate::clients::Clients;
 use crate::config::{Config, Heartbeat, KeptApart, Written};
 use crate::domain::{Address, Approvers, ClientName, Origin};
-use crate::gate::Gate;
+use crate::gate::{Gate, GatesOfFolders};
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::redact::Redactor;
@@ -81,6 +81,8 @@ pub struct App {
     ending: Ending,
     /// Where conversations work that have a folder of their own. Made at the first one.
     folders: OnceLock<folders::Folders>,
+    /// Of those that are open.
+    folder_gates: GatesOfFolders,
 }
 
 impl App {
@@ -137,6 +139,7 @@ impl App {
             chat_commands,
             ending,
             folders: OnceLock::new(),
+            folder_gates: GatesOfFolders::default(),
         })
     }
 

@@ -72,6 +72,7 @@ impl App {
         ChatCommandsParts {
             store: self.store.clone(),
             gate: self.gate.clone(),
+            folder_gates: self.folder_gates.clone(),
             router: self.router.clone(),
             model,
             not_offered,

@@ -114,14 +114,22 @@ impl Folders {
                 ended.app.close().await;
             }
             let app = Arc::new(main.at_folder(folder).await?);
+            main.folder_gates.opened(folder, &app.gate);
             let opened = Folder { app, at_work: Arc::default(), last: Instant::now() };
             open.insert(folder.to_owned(), opened);
         }
         let Some(found) = open.get_mut(folder) else { anyhow::bail!("{shown} cannot be opened") };
         found.last = Instant::now();
-        // Settings that have changed meanwhile were told by the agent's own app.
-        found.app.look().await;
         Ok(WorkerHere { worker: found.app.worker().await?, folder: Some(found.at_work.clone()) })
+    }
+
+    /// Reads what has changed of the settings. The agent's own app looks at the same files, and
+    /// tells of them for all.
+    pub(super) async fn read_changed(&self) {
+        let open: Vec<_> = self.open.lock().await.values().map(|one| one.app.clone()).collect();
+        for app in open {
+            app.look_untold().await;
+        }
     }
 
     /// Ends all of them.

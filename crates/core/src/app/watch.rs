@@ -96,8 +96,23 @@ impl App {
         }
     }
 
+    /// The same in a folder of this agent's, of which nobody is told.
+    pub(super) async fn look_untold(&self) {
+        let mut watched = self.watched.lock().await;
+        self.read_own(&mut watched).await;
+        watched.untold.clear();
+    }
+
+    /// Here, and in each folder that is open: what is told is in force in all of them.
     async fn read_changed(&self, watched: &mut Watched) {
         watched.looked_at = Instant::now();
+        self.read_own(watched).await;
+        if let Some(folders) = self.folders.get() {
+            folders.read_changed().await;
+        }
+    }
+
+    async fn read_own(&self, watched: &mut Watched) {
         for file in &mut watched.files {
             if file.has_changed() {
                 watched.untold.extend(self.read_again(file).await);

@@ -41,7 +41,7 @@ use jiff::tz::TimeZone;
 
 use crate::config::Prices;
 use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
-use crate::gate::Gate;
+use crate::gate::{Gate, GatesOfFolders};
 use crate::router::{Order, Router, Visitor};
 use crate::store::{Store, StoreError, Tx};
 use code::{code, code_of};
@@ -109,7 +109,9 @@ pub type HeartbeatsShown = Arc<dyn Fn() -> Result<Vec<HeartbeatLine>, StoreError
 pub struct ChatCommandsParts {
     /// A handle of the app's, as gate and router are.
     pub store: Store,
+    /// Of the configured workspace.
     pub gate: Arc<Gate>,
+    pub folder_gates: GatesOfFolders,
     pub router: Router,
     /// What of the chain of models is told; made anew with it, as the next one is.
     pub model: ModelInUse,

@@ -1,6 +1,8 @@
 //! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so
 //! that it is as true in this process as in any other; servers and background jobs are those of
-//! this process. Must not know doors.
+//! this process in the conversation's folder. Must not know doors.
+
+use std::path::Path;
 
 use super::open_proposals::proposals_wait;
 use super::{ChatCommandsParts, code, definitions, is_owner, lists, mode, role, usage};
@@ -72,12 +74,28 @@ pub(super) async fn markdown(
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
     });
-    let jobs = parts.gate.hub().background_jobs();
+    let (jobs, known) = at_work(parts, &folder);
     let how_to_end =
         if owner && jobs > 0 { " (`/stop jobs` ends those of this folder)" } else { "" };
     text.push_str(&format!("- background jobs: {jobs}{how_to_end}\n"));
-    text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
+    text.push_str(&servers(known, parts.gate.redactor(), owner));
     Ok(text)
+}
+
+/// Background jobs and servers of the folder that the conversation works in. None runs in one that
+/// is not open.
+fn at_work(parts: &ChatCommandsParts, folder: &Path) -> (u32, Vec<ServerStatus>) {
+    let own = if folder == parts.workspace {
+        Some(parts.gate.clone())
+    } else {
+        parts.folder_gates.of(folder)
+    };
+    if let Some(gate) = own {
+        return (gate.hub().background_jobs(), gate.hub().servers());
+    }
+    let mut all = parts.gate.hub().servers();
+    all.iter_mut().for_each(|server| server.state = ServerState::Idle);
+    (0, all)
 }
 
 /// Who calls claw, if anybody has ever called.

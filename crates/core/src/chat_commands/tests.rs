@@ -26,6 +26,7 @@ impl Rig {
         let commands = ChatCommands::new(ChatCommandsParts {
             store: gate.store.clone(),
             gate: gate.gate.clone(),
+            folder_gates: GatesOfFolders::default(),
             router: Router::new(Mail::new(gate.store.clone(), 64), gate.gate.clone()),
             model: ModelInUse {
                 name: "m-1".into(),

@@ -9,6 +9,7 @@ mod audit;
 mod forward;
 mod judge;
 mod limits;
+mod of_folders;
 mod permission;
 mod rounds;
 mod start;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+pub use self::of_folders::GatesOfFolders;
 pub use crate::calls::CallContext;
 use crate::calls::Calls;
 use crate::calls::openings::HandedOut;
