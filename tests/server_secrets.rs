@@ -15,7 +15,7 @@ use serde_json::json;
 const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
 /// One for each place in which a server may have one.
-const SECRETS: [&str; 9] = [
+const SECRETS: [&str; 11] = [
     "opensesame-in-env-1",
     "a1b2c3d4e5f6g7h8i9",
     "opensesame-in-env-file-1",
@@ -25,6 +25,8 @@ const SECRETS: [&str; 9] = [
     "opensesame-in-a-url-1",
     "opensesame-of-another-agent-1",
     "pr0xy-opensesame-1",
+    "Sommer-opensesame!",
+    "Winter-opensesame!",
 ];
 
 /// The files below a folder that hold one of the secrets; the settings that name them are left out.
@@ -76,7 +78,7 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
         "--api-key",
         "opensesame-behind-an-option-1",
     ]);
-    let env = json!({"MY_TOKEN": SECRETS[0], "ANYTHING": SECRETS[1], "MODE": "production", "BIN": "/usr/bin", "ON": "true"});
+    let env = json!({"MY_TOKEN": SECRETS[0], "ANYTHING": SECRETS[1], "MYSQL_PASS": SECRETS[9], "CONNECTION": format!("Uid=me;Password={};", SECRETS[10]), "MODE": "production", "BIN": "/usr/bin", "ON": "true"});
     let mut broken = env.clone();
     broken["BREAK"] = json!("yes");
     let header = json!({"Authorization": format!("Bearer {}", SECRETS[5])});
@@ -103,7 +105,7 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
     }
     let asked: Vec<String> =
         provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
-    for name in ["MY_TOKEN", "ANYTHING", "HTTPS_PROXY", "FILE_TOKEN"] {
+    for name in ["MY_TOKEN", "ANYTHING", "HTTPS_PROXY", "FILE_TOKEN", "MYSQL_PASS", "CONNECTION"] {
         assert!(asked[1].contains(&format!("[redacted:{name}]")), "{name}: {}", asked[1]);
     }
     assert!(asked[3].contains("/usr/bin true production me@example.org"), "{}", asked[3]);

@@ -13,6 +13,8 @@ const ENDINGS: &[&str] = &[
     "PASSWORD",
     "PASSWD",
     "PASSPHRASE",
+    "_PASS",
+    "_PWD",
     "CREDENTIAL",
     "CREDENTIALS",
     "_PAT",
@@ -86,6 +88,15 @@ pub fn is_secret_name(name: &str) -> bool {
         || name == "AUTH"
         || name == "DSN"
         || name == "PAT"
+        || name == "PASS"
+}
+
+/// Whether a part of a value that stands behind this word is a password: `Password=…;` in the
+/// connection strings of databases. The words of other secrets are common before what is none.
+fn is_password_word(word: &str) -> bool {
+    const WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "PASS"];
+    let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    WORDS.iter().any(|one| word.eq_ignore_ascii_case(one))
 }
 
 /// The secrets in the value of a variable, an option or a header of this name: the whole, or a part
@@ -117,13 +128,20 @@ pub fn in_value(value: &str) -> Vec<&str> {
     }
     // A path names a secret's file at most.
     let is_bare = |word: &&str| !word.starts_with(['/', '~', '.']) && is_random(word);
-    if value.contains(BETWEEN) {
-        return value
-            .split(|c| BETWEEN.contains(&c) || matches!(c, '=' | ':'))
-            .filter(is_bare)
-            .collect();
+    let mut found: Vec<&str> = if value.contains(BETWEEN) {
+        let words = value.split(|c| BETWEEN.contains(&c) || matches!(c, '=' | ':'));
+        words.filter(is_bare).collect()
+    } else {
+        Some(value).filter(is_bare).into_iter().collect()
+    };
+    let pairs = value.split(BETWEEN).filter_map(|pair| pair.split_once('='));
+    let passwords = pairs.filter(|(word, _)| is_password_word(word)).map(|(_, password)| password);
+    for password in passwords.filter(|password| !is_plain(password)) {
+        if !found.contains(&password) {
+            found.push(password);
+        }
     }
-    Some(value).filter(is_bare).into_iter().collect()
+    found
 }
 
 /// What a shell reads as more than a word. A text with one of these may be code, which a person has
@@ -266,153 +284,4 @@ fn turns(run: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_which_variables_are_secret() {
-        for name in [
-            "ANTHROPIC_API_KEY",
-            "GITHUB_TOKEN",
-            "CLIENT_SECRET",
-            "DB_PASSWORD",
-            "PGPASSWD",
-            "AWS_CREDENTIALS",
-            "GH_PAT",
-            "openai_api_key",
-            "API_KEY_2",
-            "TOKEN1",
-            "SSH_PASSPHRASE",
-            "MY_CREDENTIAL",
-            "--api-key",
-            "X-Api-Key",
-            "Authorization",
-            "SENTRY_DSN",
-            "BASIC_AUTH",
-        ] {
-            assert!(is_secret_name(name), "{name}");
-        }
-        for name in [
-            "PATH",
-            "HOME",
-            "KEYBOARD",
-            "TOKENIZERS_PARALLELISM",
-            "KEY_FILE_DIR",
-            "SECRETS_PATH",
-            "COMPAT",
-            "USER",
-            "--author",
-        ] {
-            assert!(!is_secret_name(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_every_text_holds_is_no_secret() {
-        for value in [
-            "true",
-            "/home/me",
-            "/opt/a1b2c3d4e5f6g7/bin",
-            "8080",
-            "production",
-            "gpt-4o-mini-2024-07-18",
-            "claude-sonnet-4-20250514",
-            "eu-central-1",
-            "Europe/Berlin",
-            "me@example.org",
-            "https://api.example.com/v1/things",
-            "db.internal.example.com",
-            "getUserByIdAndName",
-            "image20240507",
-            "a,b,c",
-            "~/projects/x1y2z3a4b5c6d7",
-            "postgres://localhost/db",
-            "a few words, and more of them",
-        ] {
-            assert_eq!(in_named("SETTING", value), [""; 0], "{value}");
-        }
-        for value in ["true", "1", "/run/secrets/key", "password", "~/.ssh/id", "${TOKEN}"] {
-            assert_eq!(in_named("MY_TOKEN", value), [""; 0], "{value}");
-        }
-    }
-
-    #[test]
-    fn shape_alone_tells_what_is_random() {
-        for value in [
-            "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-            "sk-proj-abcdefghijklmnop",
-            "6f1e2d3c4b5a69788796a5b4c3d2e1f0",
-            "xoxb-123456789012-abcdefGHIJKL",
-        ] {
-            assert_eq!(in_named("SETTING", value), [value], "{value}");
-        }
-    }
-
-    #[test]
-    fn a_token_is_found_among_words() {
-        let json = r#"{"Authorization": "Bearer ntn_a1b2c3d4e5f6g7h8", "Version": "2022-06-28"}"#;
-        assert_eq!(in_named("OPENAPI_MCP_HEADERS", json), ["ntn_a1b2c3d4e5f6g7h8"]);
-        assert_eq!(in_named("OPTIONS", "--verbose --key=a1b2c3d4e5f6g7h8"), ["a1b2c3d4e5f6g7h8"]);
-    }
-
-    #[test]
-    fn addresses_hold_passwords_tokens_and_keys() {
-        let cases: [(&str, &[&str]); 6] = [
-            ("postgres://me:p4ss:w0rd@db/x", &["p4ss:w0rd", "postgres://me:p4ss:w0rd@db/x"]),
-            ("me:p4ssw0rd@proxy.lan:3128", &["p4ssw0rd", "me:p4ssw0rd@proxy.lan:3128"]),
-            ("https://a1b2c3d4e5f6g7@host/", &["a1b2c3d4e5f6g7", "https://a1b2c3d4e5f6g7@host/"]),
-            ("https://h/p?api_key=opensesame1&x=1", &["opensesame1"]),
-            ("https://hooks.h/services/T0/a1b2c3d4e5f6g7", &["a1b2c3d4e5f6g7"]),
-            ("https://me@host/", &[]),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(in_value(value), expected, "{value}");
-        }
-    }
-
-    #[test]
-    fn arguments_and_headers_name_their_values() {
-        let arguments =
-            |list: &[&str]| list.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
-        let given = arguments(&[
-            "-y",
-            "@x/server",
-            "--token=opensesame1",
-            "--api-key",
-            "opensesame2",
-            "-e",
-            "MY_SECRET=opensesame3",
-            "--header",
-            "Authorization: Bearer opensesame4",
-            "--port",
-            "8080",
-            "/home/me/project",
-            "--verbose",
-            "opensesame5",
-        ]);
-        assert_eq!(
-            in_arguments(&given),
-            ["opensesame1", "opensesame2", "opensesame3", "opensesame4"]
-        );
-        assert_eq!(in_named("X-Api-Key", "opensesame6"), ["opensesame6"]);
-    }
-
-    /// A server of others is read by a person before it runs: nothing that may be code is masked.
-    #[test]
-    fn code_is_no_secret_whatever_name_stands_before_it() {
-        for code in [
-            "API_TOKEN=$(touch /tmp/x); exec python3 srv.py",
-            "API_TOKEN=x evilprogram",
-            "API_TOKEN={touch,/tmp/x}",
-            "API_TOKEN=${AWS_SECRET_ACCESS_KEY}",
-            "API_TOKEN=opensesame;reboot",
-            "sk-x;touch</tmp/abcdefghijklmnop",
-            "x://a:$(reboot)@h",
-        ] {
-            let given = ["-c".to_owned(), code.to_owned()];
-            assert_eq!(in_arguments(&given), [""; 0], "{code}");
-        }
-        let given = ["--token".to_owned(), "$(reboot)12345".to_owned()];
-        assert_eq!(in_arguments(&given), [""; 0]);
-    }
-}
+mod tests;
