@@ -108,3 +108,33 @@ fn a_message_over_the_window_is_refused_before_it_is_sent_and_nothing_is_lost() 
     );
     house.is_whole();
 }
+
+/// Nor does it go along with a turn that is under way: it has a turn of its own, in which it is
+/// refused, and what is said behind it comes behind it.
+#[test]
+fn a_message_over_the_window_joins_no_turn() {
+    let write = serde_json::json!({"path": "a", "content": "x"});
+    let script = [
+        Answer::calls(&[("filesystem__write_file", write)]),
+        Answer::text("As you like."),
+        Answer::text("Hello."),
+    ];
+    let model = wires::threaded::Threaded::start(wires::Wire::OpenAi, script);
+    let house = program::House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", "[limits]\nwindow_tokens = 2000\n");
+    let question = house.ask_parks("write a file");
+    let long = format!("needle {}", "many words ".repeat(2000));
+    house.claw(&["ask", &long]).expect(3);
+    house.claw(&["ask", "a thimble"]).expect(3);
+    let denied = house.claw(&["deny", &question, "no"]);
+    let hello = house.claw(&["ask", "hello"]);
+    let told = format!("{denied:?}{hello:?}");
+    assert!(told.contains("As you like.") && told.contains("at most 2,000 go at once"), "{told}");
+    let sent: Vec<String> = model.recorded().iter().map(|one| one.body.to_string()).collect();
+    assert!(sent.iter().all(|body| !body.contains("needle")), "it was sent");
+    let first = sent.iter().position(|body| body.contains("thimble"));
+    assert_eq!(first, Some(2), "what came behind it overtook it, or was lost");
+    let kept = house.claw(&["sessions", "show", "main"]).expect(0).out;
+    assert!(kept.contains("needle") && kept.find("needle") < kept.find("thimble"), "it is lost");
+    house.is_whole();
+}

@@ -12,7 +12,7 @@ use crate::domain::{
     OutboundBody, PauseCause, heartbeat_of, job_of,
 };
 use crate::store::InboxRow;
-use crate::turn::{Step, next, shells};
+use crate::turn::{Step, estimate, next, shells};
 
 impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the
@@ -79,7 +79,7 @@ impl Drive<'_> {
         rows: &[InboxRow],
     ) -> Result<bool, SessionError> {
         match &row.inbound.body {
-            InboundBody::Message { .. } => self.absorb_message(row).await,
+            InboundBody::Message { .. } => self.absorb_message(row, rows).await,
             InboundBody::Answered { approval, answer, by } => {
                 // One that comes while its turn is being ended is in the store and in the audit,
                 // and has no place in the log.
@@ -124,7 +124,11 @@ impl Drive<'_> {
         }
     }
 
-    async fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
+    async fn absorb_message(
+        &mut self,
+        row: &InboxRow,
+        rows: &[InboxRow],
+    ) -> Result<bool, SessionError> {
         let InboundBody::Message { blocks, .. } = &row.inbound.body else { return Ok(true) };
         match next(&self.log, &self.settings.runner.bounds) {
             // What was streamed is delivered as it is; the message starts the next turn. Results in
@@ -135,7 +139,7 @@ impl Drive<'_> {
             }
             _ => {}
         }
-        if !self.may_join(row) {
+        if !self.may_join(row) || self.is_too_much(row, rows) {
             return Ok(false);
         }
         let fetched = self.fetched(row).await;
@@ -200,6 +204,19 @@ impl Drive<'_> {
             || (job_of(&row.inbound.principal).is_none()
                 && job_of(turn.principal).is_none()
                 && self.client_may_join(row))
+    }
+
+    /// With this message, and with those before it that wait for the same cause, the turn would be
+    /// asked with more than is sent to a model, and no summary of earlier turns could help. It
+    /// begins the next turn, which is refused only where the message alone is too long.
+    fn is_too_much(&self, row: &InboxRow, rows: &[InboxRow]) -> bool {
+        if self.log.open_turn().is_none() {
+            return false;
+        }
+        let earlier = rows.iter().take_while(|one| one.id != row.id);
+        let waiting = earlier.filter(|one| !self.absorbed.contains(&one.id) && self.may_join(one));
+        let tokens: u64 = waiting.chain([row]).map(|one| written_tokens(&one.inbound.body)).sum();
+        self.turn().written_tokens() + tokens > self.settings.runner.bounds.window_tokens
     }
 
     /// The one line that says which job begins to work.
@@ -309,5 +326,12 @@ impl Drive<'_> {
         let body = OutboundBody::Notice { text: text.to_owned() };
         let to = row.inbound.from.clone();
         self.pending.outbound.push(Outbound { session: self.session.clone(), to, body });
+    }
+}
+
+fn written_tokens(body: &InboundBody) -> u64 {
+    match body {
+        InboundBody::Message { blocks, .. } => estimate::of_blocks(blocks),
+        _ => 0,
     }
 }

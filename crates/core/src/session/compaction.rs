@@ -2,6 +2,8 @@
 //! says so. A kill in between leaves the window as it was. Tells what it came to. Must not know
 //! when such a step is due, or how a summary is worded.
 
+use claw_kit::counted::grouped;
+
 use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
@@ -140,9 +142,10 @@ impl Drive<'_> {
         let (before, after) = (made.before_tokens, made.after_tokens);
         let reason = "no summary made the window small enough".to_owned();
         let why = if self.is_refused_as_too_long() {
-            "the model takes no more at once"
+            "the model takes no more at once".to_owned()
         } else {
-            "limits.window_tokens"
+            let tokens = grouped(self.settings.runner.bounds.window_tokens);
+            format!("the window is for {tokens} tokens")
         };
         self.say_to_all(format!(
             "The oldest part of this conversation was dropped without a summary ({why}): about {before} tokens before, {after} after. Rules and names of it \

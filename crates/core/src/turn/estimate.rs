@@ -22,6 +22,11 @@ pub fn of_bytes(bytes: usize) -> u64 {
     (bytes.div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_BLOCK) as u64
 }
 
+/// Estimated tokens of what one message holds.
+pub fn of_blocks(blocks: &[Block]) -> u64 {
+    blocks.iter().map(of_block).sum()
+}
+
 /// Estimated tokens of a block.
 pub fn of_block(block: &Block) -> u64 {
     match block {
@@ -36,7 +41,7 @@ pub fn of_block(block: &Block) -> u64 {
 /// Estimated tokens that an event adds to what a model sees, as long as it is not cut.
 pub fn of_event(event: &Event) -> u64 {
     match meaning(event).seen {
-        ModelView::Person(blocks) | ModelView::Model(blocks) => blocks.iter().map(of_block).sum(),
+        ModelView::Person(blocks) | ModelView::Model(blocks) => of_blocks(blocks),
         ModelView::Result(_, outcome) => match outcome {
             Outcome::Ended { output } => {
                 let staged = super::actions::staged(output).map_or(0, |text| of_text(&text));

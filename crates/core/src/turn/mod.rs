@@ -8,7 +8,7 @@ pub mod compaction;
 mod counted;
 pub mod cut;
 pub mod durable_facts;
-mod estimate;
+pub mod estimate;
 pub mod export;
 pub mod git_status;
 mod kept;

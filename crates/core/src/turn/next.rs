@@ -178,11 +178,13 @@ pub fn is_over_the_window(turn: &Turn<'_>, bounds: &Bounds) -> bool {
 
 fn too_long(session: &SessionId, turn: &Turn<'_>, bounds: &Bounds) -> Option<String> {
     is_over_the_window(turn, bounds).then(|| {
-        let tokens = turn.written_tokens();
         format!(
-            "Your message was not sent to the model: it has about {tokens} tokens, more than \
-             `limits.window_tokens` allows. Put it into a file of the workspace and ask about \
-             that, or send it in parts. Nothing is lost: the log of the session `{session}` has it."
+            "Your message was not sent to the model: it has about {} tokens, and at most {} go at \
+             once (`limits.window_tokens`, or three quarters of what the model takes, if that is \
+             less). Put it into a file of the workspace and ask about that, or send it in parts. \
+             Nothing is lost: the log of the session `{session}` has it.",
+            grouped(turn.written_tokens()),
+            grouped(bounds.window_tokens)
         )
     })
 }

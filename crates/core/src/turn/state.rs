@@ -323,8 +323,7 @@ impl<'a> Turn<'a> {
 
     /// Estimated tokens of what people have written.
     pub fn written_tokens(&self) -> u64 {
-        let blocks = self.messages.iter().flat_map(|message| message.blocks);
-        blocks.map(estimate::of_block).sum()
+        self.messages.iter().map(|message| estimate::of_blocks(message.blocks)).sum()
     }
 }
 
