@@ -166,7 +166,10 @@ impl Console {
             Painter::above_prompt(Arc::clone(&shared.gate), terminal_size, move |text, marks| {
                 let is_empty = text.is_empty();
                 below.print(marks, is_empty, || {
-                    if is_empty { Ok(()) } else { printer.print(text).map_err(io::Error::other) }
+                    if is_empty {
+                        return Ok(());
+                    }
+                    printed(printer.print(text.clone()), &text, &mut std::io::stdout())
                 })
             })?;
         let (send, inputs) = mpsc::channel(1);
@@ -243,6 +246,22 @@ impl Drop for Restore {
             let _ = std::io::stdout().write_all(b"\x1b[?2004l\r\n");
             let _ = std::io::stdout().flush();
         }
+    }
+}
+
+/// What rustyline could not hand to its prompt, because that has ended since it looked, is written
+/// below: no other prompt comes.
+fn printed(
+    above: Result<(), ReadlineError>,
+    text: &str,
+    out: &mut impl io::Write,
+) -> io::Result<()> {
+    match above {
+        Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::Other => {
+            out.write_all(text.as_bytes())?;
+            out.flush()
+        }
+        done => done.map_err(io::Error::other),
     }
 }
 
@@ -390,5 +409,15 @@ mod tests {
         prepare_history(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "#V2\nold\n");
+    }
+
+    #[test]
+    fn what_the_prompt_does_not_take_any_more_is_written_below_it() {
+        let (mut out, io_error) = (Vec::new(), |kind| ReadlineError::Io(io::Error::from(kind)));
+        printed(Ok(()), "above\n", &mut out).unwrap();
+        assert!(printed(Err(io_error(io::ErrorKind::StorageFull)), "lost\n", &mut out).is_err());
+        assert_eq!(out, b"");
+        printed(Err(io_error(io::ErrorKind::Other)), "below\n", &mut out).unwrap();
+        assert_eq!(out, b"below\n");
     }
 }
