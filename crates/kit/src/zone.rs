@@ -6,7 +6,7 @@
 //! where this does not work.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
@@ -39,8 +39,15 @@ impl Places<'static> {
 /// The system's zone. `TZ` overrides its files (POSIX, "Other Environment Variables"), and may be
 /// more than a name.
 pub fn system() -> TimeZone {
-    if std::env::var_os("TZ").is_some() {
-        return TimeZone::system();
+    if let Some(set) = std::env::var_os("TZ") {
+        // With a `/` it is a name, and no rule (POSIX).
+        let name = set.to_str().map(|set| set.strip_prefix(':').unwrap_or(set));
+        let name = name.filter(|name| name.contains('/'));
+        let folder = std::env::var_os("TZDIR").map(PathBuf::from);
+        let places = Places::of_this_machine();
+        let zones = folder.as_deref().unwrap_or(places.zones);
+        let zone = name.and_then(|name| Places { zones, ..places }.zone(name));
+        return zone.unwrap_or_else(TimeZone::system);
     }
     Places::of_this_machine().system().unwrap_or_else(TimeZone::system)
 }
