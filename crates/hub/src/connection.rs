@@ -46,6 +46,9 @@ const BOX: &str = "/experimental/claw~1box";
 const ODD_NOTICES_MAX: usize = 10;
 const REASON_BYTES_MAX: usize = 500;
 
+/// A server's output closes a moment before its process is reaped, which says more.
+const REASON_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Owned by its [`super::server::Server`] until it has ended; calls hold it while they last.
 /// Dropping it ends the transport.
 pub(super) struct Connection {
@@ -395,9 +398,9 @@ impl Connection {
         }
     }
 
-    /// Why the connection ended. A server's output closes a moment before its process is reaped.
+    /// Why the connection ended.
     pub(super) async fn wait_for_end_reason(&self) -> String {
-        let _ = timeout(Duration::from_millis(500), self.transport.ended().cancelled()).await;
+        let _ = timeout(REASON_TIMEOUT, self.transport.ended().cancelled()).await;
         self.ended_because.get().cloned().unwrap_or_else(|| self.transport.end_reason())
     }
 }

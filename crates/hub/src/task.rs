@@ -27,7 +27,7 @@ const WAIT_USUAL: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Until a server has said that it has heard of the end.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a server of 2025-11-25 is asked to keep a task: whoever starts claw again the next
 /// morning finds it.

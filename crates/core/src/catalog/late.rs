@@ -13,8 +13,9 @@ use tokio::task::JoinHandle;
 use super::Catalog;
 use crate::hub::{HubError, HubNotice, ServerState, ServerTools};
 
-/// Our own servers are up in a blink, and a model without them is of little use.
-const OWN_WAIT: Duration = Duration::from_secs(5);
+/// Our own servers are up in a blink, and a model without them is of little use: on a machine that
+/// is busy it is better to wait.
+const OWN_WAIT: Duration = Duration::from_secs(20);
 /// What nobody has fetched yet; a door that shows none of it must not let it grow.
 const NOTICES_MAX: usize = 50;
 

@@ -14,7 +14,7 @@ use crate::killpoint;
 /// The tool that hosts have for that.
 const SKIP: &str = "skip";
 /// The answer of the owner's is on record; it does not wait for the memory longer than that.
-const TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Duration::from_secs(15);
 
 impl Drive<'_> {
     /// Before the answer of `by` stands in the log: who comes after a kill says it once
