@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -13,6 +13,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use claw_test_kit::stop_listening;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -46,6 +47,7 @@ type Answer = Arc<dyn Fn(Seen) -> BoxFuture<'static, Response> + Send + Sync>;
 pub struct HttpRig {
     pub address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    listener: TcpListener,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -59,7 +61,7 @@ impl HttpRig {
         Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), answer)
     }
 
-    /// At an address at which another one was.
+    /// At an address that is kept for it.
     pub fn start_at<F>(address: SocketAddr, answer: impl FnOnce(SocketAddr) -> F) -> Self
     where
         F: Fn(&Seen) -> Response + Send + Sync + 'static,
@@ -84,8 +86,9 @@ impl HttpRig {
     }
 
     fn serve(address: SocketAddr, answer: impl FnOnce(SocketAddr) -> Answer) -> Self {
-        let listener = std::net::TcpListener::bind(address).unwrap();
+        let listener = TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
+        let held = listener.try_clone().unwrap();
         let address = listener.local_addr().unwrap();
         let (seen, answer) = (Arc::<Mutex<Vec<Seen>>>::default(), answer(address));
         let router = Router::new().fallback(handle).with_state((answer, Arc::clone(&seen)));
@@ -101,7 +104,7 @@ impl HttpRig {
                 }
             });
         });
-        Self { address, seen, end: Some(end), thread: Some(thread) }
+        Self { address, seen, listener: held, end: Some(end), thread: Some(thread) }
     }
 
     /// One that has a tool, `echo`, and no session.
@@ -121,6 +124,7 @@ impl HttpRig {
 impl Drop for HttpRig {
     fn drop(&mut self) {
         drop(self.end.take());
+        stop_listening(&self.listener);
         // A panic of an answer ends its connection alone, never this thread.
         let _ = self.thread.take().map(JoinHandle::join);
     }

@@ -60,12 +60,11 @@ fn a_server_that_is_away_for_a_while_is_asked_again() {
         let gateway = rig.start();
         rig.anna.says(rig.anna.private(), "dig");
         eventually("it is looked at", || !garden.noted("look ").is_empty());
-        let address = server.address;
         drop(server);
         eventually("claw notices", || gateway.err().contains("cannot be reached"));
         garden.forgets_sessions();
         garden.note("enough");
-        let _server = garden.serve_at(address);
+        let _server = garden.serve();
         rig.telegram.wait_for_text(rig.anna.id, "done");
         let results = outcomes(&rig.house.events(&rig.session(&rig.anna)));
         assert!(results[0].to_string().contains("dug a hole"), "{revision:?}: {results:?}");
@@ -172,7 +171,6 @@ fn an_orderly_end_leaves_it_to_the_next_start_also_while_its_server_is_away() {
     rig.anna.says(rig.anna.private(), "dig");
     eventually("it is looked at", || !garden.noted("look ").is_empty());
     rig.stop(gateway);
-    let address = server.address;
     drop(server);
     let gateway = rig.start();
     eventually("it is tried", || gateway.err().contains("cannot be reached"));
@@ -180,7 +178,7 @@ fn an_orderly_end_leaves_it_to_the_next_start_also_while_its_server_is_away() {
     let session = rig.session(&rig.anna);
     assert_eq!(outcomes(&rig.house.events(&session)), [json!(null); 0]);
     garden.note("enough");
-    let _server = garden.serve_at(address);
+    let _server = garden.serve();
     let gateway = rig.start();
     rig.telegram.wait_for_text(rig.anna.id, "done");
     let results = outcomes(&rig.house.events(&session));

@@ -3,12 +3,12 @@
 //! tested.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use claw_test_kit::KeptPort;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -43,6 +43,7 @@ pub const BOTH: [Revision; 2] = [Revision::R2026, Revision::R2025];
 pub struct Garden {
     revision: Revision,
     can_cancel: bool,
+    port: Arc<KeptPort>,
     notes: Arc<Mutex<Vec<String>>>,
     /// What was answered to the question of a task.
     heard: watch::Sender<Option<Value>>,
@@ -51,21 +52,18 @@ pub struct Garden {
 impl Garden {
     pub fn new(revision: Revision) -> Self {
         let heard = watch::Sender::new(None);
-        Self { revision, can_cancel: true, notes: Arc::default(), heard }
+        let port = Arc::new(KeptPort::new());
+        Self { revision, can_cancel: true, port, notes: Arc::default(), heard }
     }
 
     pub fn without_cancel() -> Self {
         Self { can_cancel: false, ..Self::new(Revision::R2025) }
     }
 
+    /// At the same address each time.
     pub fn serve(&self) -> HttpRig {
-        self.serve_at("127.0.0.1:0".parse().unwrap())
-    }
-
-    /// At the address at which it was before.
-    pub fn serve_at(&self, address: SocketAddr) -> HttpRig {
         let garden = self.clone();
-        HttpRig::start_at(address, move |_| move |seen: &Seen| garden.answer(seen))
+        HttpRig::start_at(self.port.address, move |_| move |seen: &Seen| garden.answer(seen))
     }
 
     fn notes(&self) -> MutexGuard<'_, Vec<String>> {

@@ -6,6 +6,7 @@
 pub mod mcp;
 pub mod mortal;
 pub mod plans;
+mod port;
 mod question;
 mod skipped;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+pub use port::{KeptPort, stop_listening};
 pub use question::question;
 pub use skipped::skipped;
 

@@ -79,7 +79,7 @@ async fn a_redirect_of_the_same_server_is_followed_but_not_by_a_call() {
 #[tokio::test]
 async fn a_name_is_judged_by_the_address_that_is_connected_to() {
     let server = HttpServer::usual();
-    let url = format!("http://rebind.example:{}/mcp", server.address.port());
+    let url = format!("http://rebind.example:{}/mcp", server.address().port());
     let asked = Arc::new(AtomicUsize::new(0));
     let lookup = |asked: Arc<AtomicUsize>| {
         move |settings: &mut HubSettings| {

@@ -12,6 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use claw_test_kit::{KeptPort, stop_listening};
 use futures::{Stream, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -54,6 +55,7 @@ type Answer = Arc<dyn Fn(&Seen) -> Option<Response> + Send + Sync>;
 
 #[derive(Clone)]
 struct Behind {
+    port: Arc<KeptPort>,
     answer: Answer,
     seen: Arc<Mutex<Vec<Seen>>>,
     sessions: Arc<AtomicUsize>,
@@ -62,9 +64,9 @@ struct Behind {
 
 /// Dropping it ends the server with all of its connections.
 pub(super) struct HttpServer {
-    pub(super) address: SocketAddr,
     behind: Behind,
     stop: CancellationToken,
+    listener: std::net::TcpListener,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
@@ -77,25 +79,31 @@ impl HttpServer {
         answer: impl Fn(&Seen) -> Option<Response> + Send + Sync + 'static,
     ) -> Self {
         let behind = Behind {
+            port: Arc::new(KeptPort::new()),
             answer: Arc::new(answer),
             seen: Arc::default(),
             sessions: Arc::default(),
             effects: Arc::default(),
         };
-        Self::at("127.0.0.1:0".parse().unwrap(), behind)
+        Self::before(behind)
     }
 
     /// Ends it and starts it again at the same place, with other sessions. Effects count on.
     pub(super) fn restart(self) -> Self {
-        let (address, behind) = (self.address, self.behind.clone());
+        let behind = self.behind.clone();
         drop(self);
-        Self::at(address, behind)
+        Self::before(behind)
     }
 
-    fn at(address: SocketAddr, behind: Behind) -> Self {
-        let listener = std::net::TcpListener::bind(address).unwrap();
+    /// Ends it. Nobody is at its place as long as that is held.
+    pub(super) fn end(self) -> Arc<KeptPort> {
+        self.behind.port.clone()
+    }
+
+    fn before(behind: Behind) -> Self {
+        let listener = std::net::TcpListener::bind(behind.port.address).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
+        let held = listener.try_clone().unwrap();
         let router = Router::new().fallback(handle).with_state(behind.clone());
         let stop = CancellationToken::new();
         let stopped = stop.clone();
@@ -108,11 +116,15 @@ impl HttpServer {
                 stopped.run_until_cancelled(serve).await;
             });
         });
-        Self { address, behind, stop, thread: Some(thread) }
+        Self { behind, stop, listener: held, thread: Some(thread) }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.behind.port.address
     }
 
     pub(super) fn url(&self) -> String {
-        format!("http://{}/mcp", self.address)
+        format!("http://{}/mcp", self.address())
     }
 
     pub(super) fn seen(&self) -> Vec<Seen> {
@@ -151,6 +163,7 @@ pub(super) fn rig(entry: Value, change: impl FnOnce(&mut HubSettings)) -> Rig {
 impl Drop for HttpServer {
     fn drop(&mut self) {
         self.stop.cancel();
+        stop_listening(&self.listener);
         self.thread.take().unwrap().join().unwrap();
     }
 }

@@ -84,7 +84,7 @@ async fn what_cannot_be_reached_was_not_sent_and_is_left_alone_for_a_while() {
     let server = HttpServer::usual();
     let rig = server.rig();
     let permit = rig.permit("x", "echo", json!({"text": "one"})).await;
-    drop(server);
+    let _nobody = server.end();
     let reason = not_forwarded(rig.hub.call(permit, context()).await);
     assert!(reason.contains("cannot be reached"), "{reason}");
     eventually("it is down", || matches!(rig.state("x"), ServerState::Failed { .. })).await;
@@ -168,6 +168,9 @@ async fn an_end_tells_the_server_that_its_session_is_over() {
     let rig = server.rig();
     rig.hub.tools("x").await.unwrap();
     rig.hub.shutdown().await;
+    // It is not waited for as long as a busy server may take.
+    let is_last = || server.seen().last().is_some_and(|seen| seen.verb == Method::DELETE);
+    eventually("the server hears of it", is_last).await;
     let last = server.seen().pop().unwrap();
     assert_eq!((last.verb.clone(), last.session()), (Method::DELETE, Some("session-1")));
     assert_eq!(last.headers["authorization"], format!("Bearer {TOKEN}"));

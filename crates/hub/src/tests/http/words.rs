@@ -63,7 +63,7 @@ async fn what_is_not_there_or_speaks_otherwise_is_said() {
     let https = gone.replace("http://", "https://");
     let error = rig(json!({"url": https}), |_| {}).hub.tools("x").await.unwrap_err().to_string();
     assert!(error.contains("does not speak TLS"), "{error}");
-    drop(server);
+    let _nobody = server.end();
     let error = rig(json!({"url": gone}), |_| {}).hub.tools("x").await.unwrap_err().to_string();
     assert!(error.contains("cannot be reached") && error.contains("refused"), "{error}");
     let entry = json!({"url": "http://no-such-host.invalid/mcp"});
