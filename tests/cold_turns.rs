@@ -73,6 +73,14 @@ fn a_turn_does_not_walk_through_the_files_of_all_zones() {
     let opened = Opened::of(&zones);
     house.claw(&["ask", "hello"]).expect(0);
     assert_eq!(opened.times(), 0, "the folder of all zones was looked through");
+    // Nor where the environment names it, as in many containers.
+    fs::create_dir(zones.join("Europe")).unwrap();
+    fs::copy(zones.join("Berlin"), zones.join("Europe/Berlin")).unwrap();
+    house.write("claw.toml", "");
+    let house = house.with("TZ", "Europe/Berlin");
+    opened.times();
+    house.claw(&["ask", "hello"]).expect(0);
+    assert_eq!(opened.times(), 0, "the folder of all zones was looked through for TZ");
     // This is where a program looks that has to look for a zone.
     let house = house.with("TZ", "Berlin");
     house.claw(&["audit"]).expect(0);

@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::http_rig::{HttpRig, Seen};
 use crate::program::{House, SERVER_WAIT, eventually, outcomes};
-use crate::serve_rig::{Client, Era, text};
+use crate::serve_rig::{Client, Era, PATIENT, text};
 use crate::session_rig::Sessions;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
@@ -156,7 +156,7 @@ fn a_second_call_cuts_no_first_one_of_a_server_that_answers_one_at_a_time() {
         }
     });
     let house = House::new();
-    house.write("claw.toml", "[serve]\nanswer_wait_s = 600\n");
+    house.write("claw.toml", PATIENT);
     house.write("policy.toml", "[classes]\n\"corp/echo\" = \"safe\"\n");
     house.write("mcp.json", &servers(&server));
     // Makes the home, and knows the server's tools from here on.

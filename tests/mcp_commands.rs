@@ -80,7 +80,8 @@ fn a_fresh_home_has_four_servers_and_an_added_one_works_and_goes_again() {
 
 #[test]
 fn a_server_at_a_url_gets_its_header_from_the_environment_and_no_token_is_shown() {
-    let server = HttpRig::usual();
+    let kept = claw_test_kit::KeptPort::new();
+    let server = HttpRig::start_at(kept.address, |_| mcp);
     let house = House::bare();
     let header = "Authorization=Bearer ${DOCS_TOKEN}";
     house.claw(&["mcp", "add", "docs", &server.url(), "--header", header]).expect(0);

@@ -264,8 +264,9 @@ fn finished_after(house: &House, point: &str, answer: Option<&str>) -> Ran {
 fn a_browser_comes_back_to_the_claw_that_goes_on() {
     let company = Company::usual();
     let house = house_with(&company.rig.url());
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let running = house.start(&["mcp", "login", "corp", "--port", &port.to_string()]);
+    let kept = claw_test_kit::KeptPort::new();
+    let port = kept.address.port().to_string();
+    let running = house.start(&["mcp", "login", "corp", "--port", &port]);
     let link = crate::mcp_login::link_of(&running);
     running.signal(Signal::KILL);
     running.ends();

@@ -10,7 +10,7 @@ use crate::wires::asking::*;
 use crate::wires::{Answer, Call, StandIn, Then, Turn, WIRES, Wire};
 
 /// No test is given port 1. A port that was free a moment ago may be that of another test.
-const NOBODY_LISTENS: &str = "http://127.0.0.1:1";
+pub const NOBODY_LISTENS: &str = "http://127.0.0.1:1";
 
 /// Every place at which a stream can be cut between two frames, and in the middle of each frame.
 fn cuts(wire: Wire, turn: &Turn) -> Vec<String> {
@@ -217,10 +217,10 @@ async fn silence_is_a_broken_stream_and_heartbeats_are_none() {
     let beat = "event: ping\ndata: {\"type\": \"ping\"}\n\n".to_owned();
     let slow = [vec![frames[0].clone()], vec![beat; 12], frames[1..].to_vec()].concat();
     let pieces = slow.into_iter().map(String::into_bytes).collect();
-    let answer = Answer::Raw { pieces, pause: Duration::from_millis(200), then: Then::End };
+    let answer = Answer::Raw { pieces, pause: Duration::from_millis(600), then: Then::End };
     let stand_in = StandIn::start(Wire::Anthropic, [answer]).await;
     let mut short = target(Wire::Anthropic, &stand_in.base_url);
-    short.timeout = Duration::from_secs(2);
+    short.timeout = Duration::from_secs(7);
     let (reply, deltas) = ask_with(short, &go()).await;
     assert!(reply.is_ok() && restarts(&deltas) == 0);
 }
@@ -229,7 +229,7 @@ async fn silence_is_a_broken_stream_and_heartbeats_are_none() {
 async fn a_server_that_never_answers_is_given_up() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut silent = target(Wire::OpenAi, &format!("http://{}", listener.local_addr().unwrap()));
-    silent.timeout = Duration::from_millis(60);
+    silent.timeout = Duration::from_secs(2);
     let (reply, _) = ask_with(silent, &go()).await;
     assert!(reply.unwrap_err().to_string().contains("sent nothing"));
     let (reply, _) = ask_with(target(Wire::OpenAi, NOBODY_LISTENS), &go()).await;

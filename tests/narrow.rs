@@ -18,7 +18,9 @@ pub fn too_wide(text: &str, columns: u16) -> Vec<&str> {
     let ends_in_a_long_word =
         |line: &str| line.rsplit(' ').next().is_some_and(|word| word.chars().count() * 2 > columns);
     let is_wide = |line: &&str| line.chars().count() > columns && !ends_in_a_long_word(line);
-    text.lines().map(|line| line.trim_end_matches('\r')).filter(is_wide).collect()
+    // A row that tells of work, which a slow step has, is drawn over and erased within its line.
+    let rows = text.split(['\n', '\r']).map(|row| row.trim_start_matches("\u{1b}[K"));
+    rows.filter(is_wide).collect()
 }
 
 #[track_caller]

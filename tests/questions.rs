@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::program::{House, example};
+use crate::program::{House, SERVER_WAIT, example};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Wire};
 use claw_core::domain::{Choice, Question};
@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 /// What is open in these houses, so that its questions can be seen.
-const OPEN: &str = "[box]\nopen = [\"ssh-agent\", \"docker\"]\n";
+const OPEN: &str = "[limits]\nserver_wait_ms = 60000\n[box]\nopen = [\"ssh-agent\", \"docker\"]\n";
 /// With the row of answers.
 const ROWS_MAX: usize = 12;
 
@@ -130,6 +130,7 @@ fn house(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
     let house = House::at("openai-compatible", &model.base_url);
     fs::create_dir_all(house.workspace()).unwrap();
     furnish(&house.workspace());
+    house.write("claw.toml", SERVER_WAIT);
     let server = |name: &str| json!({"command": "claw", "args": ["server", name]});
     let greeter = json!({"command": example("greeter_server")});
     house.write(

@@ -206,7 +206,10 @@ fn a_legacy_form_is_answered_from_another_terminal() {
     for (field, value) in [("seats", "3"), ("class", "eco")] {
         eventually("it asks", || open(&house).is_some_and(|it| it["input"]["field"] == field));
         let told = house.claw(&["approve", &house.waiting(), "--value", value]).expect(0);
-        assert!(told.err.contains("goes on where it was started"), "{}", told.err);
+        // Behind the last answer the turn may be over before this command has looked.
+        let goes_on = told.err.contains("goes on where it was started");
+        let is_over = field == "class" && told.err.contains("its reply went to where it was asked");
+        assert!(goes_on || is_over, "{}", told.err);
     }
     let ran = asking.ends().expect(0);
     assert!(ran.err.contains("a server asks in the middle of its call"), "{}", ran.err);

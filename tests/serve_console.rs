@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use crate::program::{House, eventually, example};
 use crate::pty::Pty;
-use crate::serve_rig::{Client, Era, text};
+use crate::serve_rig::{Client, Era, PATIENT, text};
 
 const TOOLS: &[&str] = &["--client", "laptop", "--tools"];
 
 fn house() -> House {
     let house = House::new();
+    house.write("claw.toml", PATIENT);
     let record = house.user_home().join("effects");
     let legacy = json!({"command": example("hub-stranger"), "args": ["legacy", record]});
     house.write("mcp.json", &json!({"mcpServers": {"legacy": legacy}}).to_string());

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::botapi::Message;
 use crate::program::{House, Running, alive, eventually, example, said};
-use crate::serve_rig::{Client, ERAS, Era, revoke, state, text};
+use crate::serve_rig::{Client, ERAS, Era, PATIENT, revoke, state, text};
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Turn, Wire};
@@ -86,7 +86,7 @@ fn a_gateway_answers_and_the_front_opens_no_home_of_its_own() {
 #[test]
 fn a_gateway_that_is_killed_and_comes_back_is_not_noticed_by_a_client_that_waits() {
     for era in ERAS {
-        let rig = rig("");
+        let rig = rig(PATIENT);
         let gateway = rig.start();
         let client = Client::start(&rig.house, TOOLS, era);
         let call = client.begin("legacy__echo", &json!({"text": "through."}));
@@ -282,7 +282,7 @@ fn whoever_is_no_front_gets_nothing_at_the_socket() {
 /// Nobody looks by the clock here: an answer and a stop that another process writes are heard of.
 #[test]
 fn a_gateway_that_waits_hears_what_another_process_writes_without_looking() {
-    let rig = rig("[limits]\nstore_look_s = 3600\n[serve]\nanswer_wait_s = 50\n");
+    let rig = rig(&format!("[limits]\nstore_look_s = 3600\n{PATIENT}"));
     let gateway = rig.start();
     let client = Client::start(&rig.house, TOOLS, Era::Legacy);
     let call = client.begin("legacy__echo", &json!({"text": "heard."}));

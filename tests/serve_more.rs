@@ -156,6 +156,9 @@ fn an_ask_is_a_task_for_a_client_that_knows_tasks_and_its_id_outlives_the_proces
         serde_json::to_value(handle.block_on(service.get_task(params)).unwrap()).unwrap()
     };
     assert_eq!(get(&client)["status"], "working");
+    eventually("its owner is asked", || {
+        !house.claw(&["approvals", "--json"]).expect(0).rows().is_empty()
+    });
     drop(client);
     house.claw(&["approve", &house.waiting()]).expect(0);
     let client = Client::of(command(), Era::Modern, Listener::with_tasks());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::program::{House, example};
 use crate::serve_http::Served;
-use crate::serve_rig::{Client, ERAS, Era, asked_again, revoke};
+use crate::serve_rig::{Client, ERAS, Era, PATIENT, asked_again, revoke};
 
 const TOOLS: &[&str] = &["--client", "laptop", "--tools"];
 /// A client is told to ask again at once.
@@ -199,7 +199,7 @@ fn a_prompt_is_asked_about_like_a_call_and_given_once_after_the_yes() {
 
 #[test]
 fn hostile_words_reach_the_client_as_words_and_do_nothing_here() {
-    let house = house("", SAFE);
+    let house = house(PATIENT, SAFE);
     let client = Client::start(&house, TOOLS, Era::Modern);
     let waits = client.begin("shelf__link", &json!({}));
     crate::program::eventually("the owner is asked", || {

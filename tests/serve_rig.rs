@@ -37,6 +37,9 @@ pub enum Era {
 
 pub const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
+/// Settings with which a call stays open until its owner has answered, also on a busy machine.
+pub const PATIENT: &str = "[serve]\nanswer_wait_s = 600\n";
+
 /// What a client says when it is asked.
 pub type Elicited = Arc<dyn Fn(&str) -> (ElicitationAction, Option<Value>) + Send + Sync>;
 

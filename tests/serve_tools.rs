@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::program::{House, eventually, example};
-use crate::serve_rig::{Client, ERAS, Era, revoke, state, text};
+use crate::serve_rig::{Client, ERAS, Era, PATIENT, revoke, state, text};
 use crate::telegram_rig::Rig;
 
 /// A client is told to ask again at once.
@@ -108,7 +108,7 @@ fn a_call_is_asked_about_and_the_same_call_after_the_yes_is_answered_once() {
 
 #[test]
 fn a_call_that_is_answered_while_the_client_waits_comes_back_at_once() {
-    let house = house("");
+    let house = house(PATIENT);
     let client = Client::start(&house, TOOLS, Era::Modern);
     let call = client.begin("legacy__echo", &echo("now."));
     eventually("the owner is asked", || {
@@ -147,7 +147,7 @@ fn a_denial_says_so_and_nothing_runs() {
 #[test]
 fn a_call_that_the_client_gives_up_keeps_its_question_and_its_answer() {
     for era in ERAS {
-        let house = house("");
+        let house = house(PATIENT);
         let client = Client::start(&house, TOOLS, era);
         let call = client.begin("legacy__echo", &echo("later."));
         eventually("the owner is asked", || {
@@ -286,7 +286,7 @@ fn a_flood_of_calls_is_held_with_a_sentence() {
 #[test]
 fn the_owner_is_asked_on_the_phone_while_a_gateway_runs_and_the_client_has_the_answer() {
     for era in ERAS {
-        let rig = Rig::new();
+        let rig = Rig::configured(PATIENT);
         counts_effects(&rig.house);
         let gateway = rig.start();
         let client = Client::start(&rig.house, TOOLS, era);

@@ -113,7 +113,9 @@ fn an_owner_denies_and_says_why() {
         rig.telegram.sent(rig.anna.id).iter().filter(|message| message.text == "Denied.").count(),
         1
     );
-    let results = outcomes(&rig.house.events(&rig.session(&rig.anna)));
+    let results = || outcomes(&rig.house.events(&rig.session(&rig.anna)));
+    eventually("the log has it", || !results().is_empty());
+    let results = results();
     assert!(
         results[0].to_string().contains("the owner said no: not in this folder"),
         "{results:?}"

@@ -67,12 +67,9 @@ fn the_question_survives_a_restart_and_one_tap_of_the_owners_answers_it() {
     provider.push(call("delete_everything"));
     provider.push(Answer::text("It is done."));
     rig.anna.says(rig.anna.private(), "and now?");
-    let reply = rig.telegram.wait_for_text(rig.anna.id, "It is done.");
-    assert!(
-        reply.text.contains("Without a question, by its server's hint: docs/delete_everything."),
-        "{}",
-        reply.text
-    );
+    let line = "Without a question, by its server's hint: docs/delete_everything.";
+    let reply = rig.telegram.wait_for_text(rig.anna.id, line);
+    assert!(reply.text.contains("It is done."), "{}", reply.text);
     assert_eq!(rig.count(rig.anna.id, "Until you choose"), 0, "asked once");
     rig.stop(gateway);
 }

@@ -80,6 +80,7 @@ fn a_sound_audit_is_called_sound_while_a_chat_writes_to_it() {
 #[test]
 fn sessions_run_side_by_side() {
     let house = House::new();
+    house.claw(&["tools"]).expect(0);
     let names: Vec<String> = (0..6).map(|number| format!("s{number}")).collect();
     let running: Vec<_> = names
         .iter()

@@ -29,6 +29,8 @@ fn ends_well<R: DoorRig>(rig: &mut R) {
     all_is_delivered(rig);
     assert_eq!(count(rig, "It is done."), 1, "{}", rig.shown(Chat::First));
     assert!(!rig.is_open(EFFECT), "{}", rig.shown(Chat::First));
+    // The reply is shown while it is written, and its turn ends behind it.
+    turns_end(rig, logged(rig, "turn.started"));
     rig.kill();
     rig.home().house.is_whole();
 }

@@ -40,6 +40,9 @@ fn screen(rig: &Rig) -> String {
     // Late in the evening a question is open until tomorrow, which is written with its date.
     let time = regex::Regex::new(r"\b(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d )?\d\d:\d\d\b").unwrap();
     let screen = time.replace_all(&screen, "09:41").replace("until 09:41", "until 13:41");
+    // A call that takes longer than a second, as any can on a busy machine, is shown meanwhile.
+    let slow = regex::Regex::new("(?m)^claw: (⏳ running: |✓ )filesystem/edit_file.*\n").unwrap();
+    let screen = slow.replace_all(&screen, "");
     let from = screen.find("Anna: Rent").unwrap();
     screen[from..].to_owned()
 }

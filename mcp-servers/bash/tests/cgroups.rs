@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use claw_test_kit::skipped;
-use common::{House, Server};
+use common::{House, Server, eventually};
 use serde_json::{Value, json};
 
 const BOMB: &str = "bomb() { bomb | bomb & }; bomb; sleep 300";
@@ -149,7 +149,9 @@ fn a_command_cannot_change_its_cgroup_and_none_is_left_behind_it() {
         "tools/call",
         json!({"name": "start", "arguments": {"command": "setsid sleep 777 & sleep 777", "needs": "write"}}),
     );
-    assert!(fs::read_dir(&folder).unwrap().flatten().any(|entry| entry.path().is_dir()), "{job}");
+    eventually(&format!("it has a group: {job}"), || {
+        fs::read_dir(&folder).unwrap().flatten().any(|entry| entry.path().is_dir())
+    });
     let stop = json!({"name": "stop", "arguments": {"job": 1}});
     server.request("tools/call", stop);
     let left: Vec<_> = fs::read_dir(&folder)

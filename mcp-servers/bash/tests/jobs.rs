@@ -175,7 +175,10 @@ fn what_cannot_be_is_said_so_that_a_model_can_act() {
     let house = House::new();
     let mut server = house.server_with(&["--background-max", "1"]);
     refused(&mut server, "start", json!({"command": " "}), "The command is empty");
-    refused(&mut server, "start", json!({"command": "pwd", "cwd": "../.."}), "cwd");
+    // A folder that is none is found out by the job itself.
+    let (ended, _) = server.ended_job(common::widest(json!({"command": "pwd", "cwd": "../.."})));
+    let text = ended["content"][0]["text"].as_str().unwrap();
+    assert!(ended["isError"] == true && text.contains("cwd"), "{ended:#}");
     refused(&mut server, "output", json!({"job": 7}), "there is no job 7");
     refused(
         &mut server,

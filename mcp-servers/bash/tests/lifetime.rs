@@ -43,7 +43,7 @@ fn a_timeout_kills_the_whole_family_also_those_that_ignore_signals() {
     let house = House::new();
     let mut server = house.server();
     let command = format!("trap '' TERM INT HUP; echo before; {FAMILY} wait");
-    let id = server.post_run(json!({"command": command, "timeout_s": 2}));
+    let id = server.post_run(json!({"command": command, "timeout_s": 10}));
     let pids = family_of(&house);
     let result = server.answer(id)["result"].take();
     assert_eq!(

@@ -73,11 +73,8 @@ fn what_a_call_gives_is_there_and_is_told_only_where_the_shell_changes_it() {
     assert_eq!((&changed["set"], &changed["unset"]), (&json!({"A": "2", "C": "3"}), &json!(["B"])));
     let said = "The shell has exported `A`, `C`. The shell does not export `B` any more.";
     assert!(text.contains(said), "{text}");
-    let variables = json!({"A": "1"});
-    let call = json!({"command": "echo $A.", "variables": variables});
-    let started = server.request("tools/call", json!({"name": "start", "arguments": call}));
-    let text = started["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("1."), "{text}");
+    let (ended, output) = server.ended_job(json!({"command": "echo $A.", "variables": {"A": "1"}}));
+    assert_eq!(output, "1.\n", "{ended}");
 }
 
 #[test]

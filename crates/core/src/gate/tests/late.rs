@@ -55,6 +55,7 @@ async fn a_late_server_is_waited_for_once_and_joins_later() {
     let again = rig.again_with("", |settings| settings.catalog.server_wait = FOR_EVER);
     assert!(offered(&again).await.1[0].contains("still starting"));
 
+    eventually("both have begun", || starts(&rig, "late") == 2).await;
     fs::write(rig.home().join("late.go"), "").unwrap();
     let told = until_offered(&rig).await;
     assert!(told.len() == 1 && told[0].contains("`late` is up"), "{told:?}");

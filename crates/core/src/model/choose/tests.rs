@@ -174,10 +174,7 @@ async fn an_ollama_on_loopback_is_found_and_its_first_model_taken() {
 
 #[tokio::test]
 async fn an_address_at_which_nothing_listens_is_told_as_that() {
-    let nobody = {
-        let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}/v1", held.local_addr().unwrap())
-    };
+    let nobody = format!("{NOBODY_LISTENS}/v1");
     let text = error("", &[("CLAW_BASE_URL", &nobody)]).await;
     assert!(text.starts_with("CLAW_BASE_URL points to http://127.0.0.1:"), "{text}");
     assert!(text.contains("nobody answers there (connection refused): start the server"), "{text}");

@@ -18,7 +18,7 @@ fn hang() -> Script {
 }
 
 async fn until(seen: impl Fn() -> bool) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    let deadline = std::time::Instant::now() + claw_test_kit::SOON;
     while !seen() {
         assert!(std::time::Instant::now() < deadline, "not in time");
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -69,7 +69,7 @@ async fn a_stop_and_an_undo_behind_it_drop_the_stopped_turn() {
     rig.turn("a").await;
     rig.say("b").await;
     let stop = async {
-        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        let deadline = std::time::Instant::now() + claw_test_kit::SOON;
         while rig.model.requests().len() < 2 {
             assert!(std::time::Instant::now() < deadline, "not in time");
             tokio::time::sleep(Duration::from_millis(2)).await;
