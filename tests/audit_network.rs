@@ -6,7 +6,6 @@
 use crate::program;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::thread;
 
@@ -126,8 +125,7 @@ fn house_with_ssh(provider: &Threaded, port: u16) -> House {
         std::fs::create_dir_all(folder).unwrap();
     }
     std::fs::write(settings.join("config"), SSH_CONFIG).unwrap();
-    std::fs::write(programs.join("ssh"), SSH).unwrap();
-    std::fs::set_permissions(programs.join("ssh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    claw_test_kit::write_program(&programs.join("ssh"), SSH);
     let agent = house.user_home().join("agent");
     let house = house
         .with("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()))

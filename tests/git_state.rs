@@ -5,7 +5,6 @@
 #![expect(clippy::disallowed_methods, reason = "the test makes repositories with git")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::program::House;
@@ -140,8 +139,7 @@ fn no_program_that_the_repository_names_is_run() {
     let workspace = house.workspace();
     let trap = workspace.join("trap");
     // It leaves its mark by the time that it takes, which the box does not keep from anybody.
-    fs::write(&trap, "#!/bin/sh\necho TRAP >&2\nsleep 50\ncat\n").unwrap();
-    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
+    claw_test_kit::write_program(&trap, "#!/bin/sh\necho TRAP >&2\nsleep 50\ncat\n");
     commit(&house, &[("a.txt", "1\n"), (".gitattributes", "*.txt filter=evil\n")]);
     let program = trap.display().to_string();
     for key in [

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -256,9 +255,8 @@ impl Page {
             fs::create_dir(&bin).unwrap();
             for name in OPENERS {
                 let program = bin.join(name);
-                fs::write(&program, format!("#!/bin/sh\necho {name} >> {}\n", opened.display()))
-                    .unwrap();
-                fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+                let script = format!("#!/bin/sh\necho {name} >> {}\n", opened.display());
+                claw_test_kit::write_program(&program, &script);
             }
             let path = format!("{}:/usr/bin:/bin", bin.display());
             let browser = bin.join("firefox");

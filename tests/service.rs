@@ -30,8 +30,7 @@ impl Rig {
             let script = format!(
                 "#!/bin/sh\necho {name} \"$@\" >> \"$HOME/calls\"\necho said by {name}\nexit {code}\n"
             );
-            fs::write(bin.join(name), script).unwrap();
-            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+            claw_test_kit::write_program(&bin.join(name), &script);
         }
         let path = format!("{}:/usr/bin:/bin", bin.display());
         let house = house
@@ -294,7 +293,7 @@ fn a_parked_gateway_does_not_start_and_one_that_is_parked_ends() {
 fn a_missing_session_of_the_user_is_explained() {
     let rig = Rig::new(1);
     let says = "#!/bin/sh\necho 'Failed to connect to bus: No medium found' >&2\nexit 1\n";
-    fs::write(rig.house.user_home().join("bin/systemctl"), says).unwrap();
+    claw_test_kit::write_program(&rig.house.user_home().join("bin/systemctl"), says);
     for words in [&["service", "install"][..], &["service", "status"]] {
         let ran = rig.house.claw(words).expect(2);
         assert!(!(ran.err.clone() + &ran.out).contains("Failed to connect"), "{ran:?}");

@@ -6,12 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 
 use crate::program::{House, Ran, eventually, outcomes};
 use crate::shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
 use claw_core::policy::shell::{Joint, ShellStep, grants, read};
+use claw_test_kit::write_program;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -24,7 +23,7 @@ fn house() -> House {
     let house = House::new();
     let tools = house.user_home().join("tools");
     fs::create_dir(&tools).unwrap();
-    executable(&tools.join("cargo"), RECORDS);
+    write_program(&tools.join("cargo"), RECORDS);
     let tools = tools.display();
     let bash = json!({
         "command": "claw", "args": ["server", "bash", "--read-only", tools.to_string()],
@@ -36,11 +35,6 @@ fn house() -> House {
         &json!({"mcpServers": {"bash": bash, "filesystem": filesystem}}).to_string(),
     );
     house
-}
-
-fn executable(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// `None` where this kernel has no box, which was said then.
@@ -336,7 +330,7 @@ fn what_claw_understands_is_what_bash_does() {
     assert!(refused > wanted / 10, "the generator attacks too little: {refused} of {wanted}");
     let stubs = house.workspace().join("stubs");
     fs::create_dir_all(&stubs).unwrap();
-    STUBS.iter().for_each(|name| executable(&stubs.join(name), STUB));
+    STUBS.iter().for_each(|name| write_program(&stubs.join(name), STUB));
     house.write("workspace/drive.sh", DRIVER);
     FOUND.iter().for_each(|name| house.write(&format!("workspace/cwd/{name}"), ""));
     for batch in accepted.chunks(2000) {

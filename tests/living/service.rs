@@ -2,7 +2,6 @@
 //! program that notes how it is called.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use crate::living::rig::Rig;
 use crate::pty::Pty;
@@ -12,8 +11,8 @@ fn what_init_has_written_is_all_that_the_service_needs() {
     let rig = Rig::new(&["Hello from the service."]);
     let bin = rig.house.user_home().join("bin");
     fs::create_dir_all(&bin).unwrap();
-    fs::write(bin.join("systemctl"), "#!/bin/sh\necho \"$@\" >> \"$HOME/calls\"\n").unwrap();
-    fs::set_permissions(bin.join("systemctl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let script = "#!/bin/sh\necho \"$@\" >> \"$HOME/calls\"\n";
+    claw_test_kit::write_program(&bin.join("systemctl"), script);
     let path = format!("{}:/usr/bin:/bin", bin.display());
     let rig = Rig { house: rig.house.with("PATH", &path), ..rig };
     let mut pty = rig.init();

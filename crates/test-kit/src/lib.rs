@@ -7,6 +7,7 @@ pub mod mcp;
 pub mod mortal;
 pub mod plans;
 mod port;
+mod program_file;
 mod question;
 mod skipped;
 
@@ -15,6 +16,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 pub use port::{KeptPort, stop_listening};
+pub use program_file::write_program;
 pub use question::question;
 pub use skipped::skipped;
 

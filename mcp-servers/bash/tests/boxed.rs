@@ -399,9 +399,7 @@ fn a_directory_given_for_reading_can_be_read_and_not_written() {
     let house = House::new();
     let tools = house.tmp().join("tools");
     fs::create_dir(&tools).unwrap();
-    fs::write(tools.join("hello"), "#!/bin/sh\necho hello\n").unwrap();
-    fs::set_permissions(tools.join("hello"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .unwrap();
+    claw_test_kit::write_program(&tools.join("hello"), "#!/bin/sh\necho hello\n");
     let mut command = house.command(&["--read-only", tools.to_str().unwrap()]);
     command.env("PATH", format!("{}:/usr/bin:/bin", tools.display()));
     let mut server = Server::start(command);

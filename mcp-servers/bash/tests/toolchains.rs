@@ -23,8 +23,7 @@ fn output(result: &Value) -> &str {
 /// A program of the user's.
 fn program(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    claw_test_kit::write_program(path, text);
 }
 
 /// A server that was started with these folders of the home on PATH.

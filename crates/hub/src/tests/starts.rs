@@ -177,8 +177,7 @@ async fn a_server_runs_in_a_folder_of_its_own_and_its_paths_are_beside_mcp_json(
     for (name, out) in [("here", "beside"), ("sub/here", "below")] {
         let path = home.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, says(out)).unwrap();
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        claw_test_kit::write_program(&path, &says(out));
     }
     let servers = json!({
         "My Server": {"command": "sh", "args": ["-c", "pwd >&2; exit 1"]},
